@@ -1,0 +1,16 @@
+//! Marquetry reads Parquet into Arrow.
+//!
+//! Bytes of a memory-mapped file go in, Arrow arrays come out, and between the two a value is copied once at most.
+//! `ARCHITECTURE.md` draws the rooms and the flow between them.
+
+#[cfg(not(target_endian = "little"))]
+compile_error!("marquetry is built and tested for little-endian machines only");
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("marquetry is built and tested for 64-bit machines only");
+
+pub mod arrow;
+mod cursor;
+mod error;
+pub mod metadata;
+
+pub use error::{Error, ErrorKind, Place, Result};
