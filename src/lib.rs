@@ -9,8 +9,20 @@ compile_error!("marquetry is built and tested for little-endian machines only");
 compile_error!("marquetry is built and tested for 64-bit machines only");
 
 pub mod arrow;
+mod bitmap;
+mod column;
+pub mod compression;
 mod cursor;
+pub mod encoding;
 mod error;
+mod logical;
 pub mod metadata;
+mod nested;
+pub mod page;
+mod raw;
+mod scan;
+pub mod sink;
+mod source;
+mod thrift;
 
 pub use error::{Error, ErrorKind, Place, Result};

@@ -1,0 +1,1 @@
+//! Validity and boolean bits, least significant bit first, as Arrow lays them out.

@@ -1,0 +1,1 @@
+//! Pages to one leaf: Arrow buffers, validity, levels.

@@ -1,0 +1,1 @@
+//! One file a codec, and the registry that picks one.

@@ -1,0 +1,1 @@
+//! (Physical, logical) type to Arrow type and back, and the `ARROW:schema` hint.

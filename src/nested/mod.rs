@@ -1,0 +1,1 @@
+//! Levels to offsets and validity of lists, structs and maps.

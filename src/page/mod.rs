@@ -1,0 +1,1 @@
+//! Column chunk bytes to pages: header checked, CRC checked, body decompressed.
