@@ -1,1 +1,23 @@
 //! One file an encoding: bytes in, sink storage out. No decoder knows of nulls, schema or IO.
+
+use std::ops::Deref;
+
+use crate::arrow::buffer::Buffer;
+
+/// The bytes of a page, or a part of them: borrowed, or an Arrow buffer that sinks may point into.
+pub trait PageBytes: Deref<Target = [u8]> + Clone {
+    /// The buffer that holds the very bytes this dereferences to, if there is one.
+    fn buffer(&self) -> Option<&Buffer>;
+}
+
+impl PageBytes for &[u8] {
+    fn buffer(&self) -> Option<&Buffer> {
+        None
+    }
+}
+
+impl PageBytes for Buffer {
+    fn buffer(&self) -> Option<&Buffer> {
+        Some(self)
+    }
+}

@@ -1,2 +1,8 @@
 //! The only place with `unsafe`: memory maps, uninitialised spare capacity, SIMD kernels. Each function outside checks first.
 #![allow(unsafe_code)]
+
+pub(crate) mod byte_dictionary;
+pub(crate) mod byte_store;
+pub(crate) mod fixed;
+pub(crate) mod spread;
+pub(crate) mod view_store;

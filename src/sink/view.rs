@@ -1,0 +1,233 @@
+//! Byte strings as Arrow views: up to 12 bytes lie in the view, more are pointed at.
+
+use crate::arrow::array::{BinaryViewArray, StringViewArray};
+use crate::arrow::buffer::{Buffer, NullBuffer};
+use crate::bitmap::Bits;
+use crate::cursor::Cursor;
+use crate::error::Result;
+use crate::raw::view_store::ViewStore;
+use crate::sink::{ByteDictionary, ByteSink, Sink, check_width, negative_length};
+
+/// Byte strings as Arrow views. Long values of a page that is an Arrow buffer, and those of a dictionary, stay where
+/// they are; others are copied to buffers of the sink's own.
+#[derive(Debug, Clone, Default)]
+pub struct ViewSink {
+    store: ViewStore,
+}
+
+impl ViewSink {
+    /// No values.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One view a value.
+    pub fn views(&self) -> &[u128] {
+        self.store.views()
+    }
+
+    /// Checks that what was appended since the last check is UTF-8. [`ViewSink::finish_utf8`] checks what is still
+    /// owed; checking after each batch finds the bytes in the cache.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotUtf8`](crate::ErrorKind::NotUtf8) names the first value that is not.
+    pub fn check_utf8(&mut self) -> Result<()> {
+        self.store.check_utf8()
+    }
+
+    /// The same memory as an array of bytes.
+    ///
+    /// # Errors
+    /// When `nulls` has not one bit a value.
+    pub fn finish_binary(self, nulls: Option<NullBuffer>) -> Result<BinaryViewArray> {
+        self.store.into_binary(nulls)
+    }
+
+    /// The same memory as an array of strings.
+    ///
+    /// # Errors
+    /// When a value is not UTF-8, or `nulls` has not one bit a value.
+    pub fn finish_utf8(self, nulls: Option<NullBuffer>) -> Result<StringViewArray> {
+        self.store.into_utf8(nulls)
+    }
+}
+
+impl Sink for ViewSink {
+    fn len(&self) -> usize {
+        self.store.len()
+    }
+
+    fn reserve(&mut self, n: usize) {
+        self.store.reserve(n);
+    }
+
+    fn spread(&mut self, start: usize, validity: Bits<'_>) -> Result<()> {
+        self.store.spread(start, validity)
+    }
+
+    fn push_nulls(&mut self, n: usize) {
+        self.store.push_nulls(n);
+    }
+
+    fn split_off(&mut self, at: usize) -> Self {
+        ViewSink { store: self.store.split_off(at) }
+    }
+}
+
+impl ByteSink for ViewSink {
+    fn push(&mut self, value: &[u8]) -> Result<bool> {
+        self.store.push(value).map(|()| true)
+    }
+
+    fn push_n(&mut self, value: &[u8], n: usize) -> Result<usize> {
+        self.store.push_n(value, n).map(|()| n)
+    }
+
+    fn append_plain(&mut self, bytes: &[u8], n: usize, source: Option<&Buffer>) -> Result<(usize, usize)> {
+        let lent = source.and_then(|source| self.store.lent(bytes, source));
+        let mut cursor = Cursor::new(bytes);
+        for _ in 0..n {
+            let len = cursor.u32_le("length of a byte array")? as usize;
+            let start = cursor.position();
+            let value = cursor.take(len, "byte array")?;
+            match &lent {
+                Some(lent) => self.store.lend(lent, start, len)?,
+                None => self.store.push(value)?,
+            }
+        }
+        Ok((n, cursor.position()))
+    }
+
+    fn append_lengths(&mut self, lengths: &[i32], data: &[u8], source: Option<&Buffer>) -> Result<usize> {
+        let lent = source.and_then(|source| self.store.lent(data, source));
+        let mut cursor = Cursor::new(data);
+        for &len in lengths {
+            let len = usize::try_from(len).map_err(|_| negative_length(len))?;
+            let start = cursor.position();
+            let value = cursor.take(len, "byte array")?;
+            match &lent {
+                Some(lent) => self.store.lend(lent, start, len)?,
+                None => self.store.push(value)?,
+            }
+        }
+        Ok(lengths.len())
+    }
+
+    fn append_fixed(&mut self, data: &[u8], width: usize, source: Option<&Buffer>) -> Result<usize> {
+        check_width(data, width)?;
+        let lent = source.and_then(|source| self.store.lent(data, source));
+        for (index, value) in data.chunks_exact(width).enumerate() {
+            match &lent {
+                Some(lent) => self.store.lend(lent, index * width, width)?,
+                None => self.store.push(value)?,
+            }
+        }
+        Ok(data.len() / width)
+    }
+
+    fn append_dictionary(&mut self, ids: &[u32], dictionary: &ByteDictionary) -> Result<usize> {
+        self.store.append_ids(ids, dictionary)?;
+        Ok(ids.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use crate::arrow::array::Array;
+    use crate::bitmap::Bitmap;
+
+    const LONG: &[u8] = b"longer than a view can hold";
+
+    fn plain(values: &[&[u8]]) -> Vec<u8> {
+        values.iter().flat_map(|v| [&u32::try_from(v.len()).unwrap().to_le_bytes()[..], v].concat()).collect()
+    }
+
+    fn values(array: &BinaryViewArray) -> Vec<Vec<u8>> {
+        array.to_data().validate_full().unwrap();
+        array.iter().map(|value| value.unwrap().to_vec()).collect()
+    }
+
+    #[test]
+    fn points_into_a_page_that_is_a_buffer() {
+        let all: Vec<&[u8]> = vec![b"", b"twelve bytes", LONG, b"thirteen byte"];
+        let page = Buffer::from([b"head".to_vec(), plain(&all), b"tail".to_vec()].concat());
+        let bytes = &page.as_slice()[4..];
+        let mut sink = ViewSink::new();
+        let (taken, used) = sink.append_plain(bytes, 2, Some(&page)).unwrap();
+        assert_eq!((taken, used), (2, 20));
+        assert_eq!(sink.append_plain(&bytes[used..], 2, Some(&page)).unwrap(), (2, 48));
+        let array = sink.clone().finish_binary(None).unwrap();
+        assert_eq!(values(&array), all);
+        assert_eq!(array.data_buffers().len(), 1);
+        assert!(array.data_buffers()[0].ptr_eq(&page));
+        assert_eq!(sink.append_lengths(&[1, 13], &bytes[20..34], Some(&page)).unwrap(), 2);
+        assert_eq!(sink.append_fixed(&page.as_slice()[..26], 13, Some(&page)).unwrap(), 2);
+        let array = sink.finish_binary(None).unwrap();
+        assert_eq!(array.data_buffers().len(), 1);
+        assert_eq!(values(&array)[4..], [&bytes[20..21], &bytes[21..34], &page[..13], &page[13..26]]);
+    }
+
+    #[test]
+    fn copies_what_no_buffer_holds() {
+        let elsewhere = Buffer::from(vec![0u8; 64]);
+        let page = plain(&[LONG, b"short", LONG]);
+        for source in [None, Some(&elsewhere)] {
+            let mut sink = ViewSink::new();
+            sink.append_plain(&page, 3, source).unwrap();
+            sink.push_n(LONG, 2).unwrap();
+            assert_eq!(sink.append_lengths(&[27], LONG, source).unwrap(), 1);
+            let big = vec![b'x'; 1 << 20];
+            sink.push(&big).unwrap();
+            sink.push(LONG).unwrap();
+            let array = sink.finish_binary(None).unwrap();
+            let expected: Vec<&[u8]> = vec![LONG, b"short", LONG, LONG, LONG, LONG, &big, LONG];
+            assert_eq!(values(&array), expected);
+        }
+    }
+
+    #[test]
+    fn spreads_and_cuts_with_the_buffers_that_are_needed() {
+        let page = Buffer::from(plain(&[LONG, b"b", LONG]));
+        let mut sink = ViewSink::new();
+        sink.push(b"own and also long enough").unwrap();
+        sink.append_plain(&page, 3, Some(&page)).unwrap();
+        let validity: Bitmap = [true, false, true, false, true].into_iter().collect();
+        sink.spread(1, validity.bits(0..5)).unwrap();
+        sink.push_nulls(1);
+        let mut tail = sink.split_off(4);
+        tail.push(b"after the cut, long as well").unwrap();
+        let head = values(&sink.finish_binary(None).unwrap());
+        assert_eq!(head, [b"own and also long enough".as_slice(), LONG, b"", b"b"]);
+        let tail = tail.finish_binary(None).unwrap();
+        assert_eq!(values(&tail), [b"".as_slice(), LONG, b"", b"after the cut, long as well"]);
+        assert_eq!(tail.data_buffers().len(), 2);
+    }
+
+    #[test]
+    fn checks_text_once_and_names_the_bad_value() {
+        let mut sink = ViewSink::new();
+        sink.push("gr\u{fc}n".as_bytes()).unwrap();
+        sink.push("a long text with \u{20ac} in it".as_bytes()).unwrap();
+        sink.check_utf8().unwrap();
+        assert_eq!(sink.clone().finish_utf8(None).unwrap().value(0), "gr\u{fc}n");
+        sink.push(b"thirteen byt\xc3").unwrap();
+        let error = sink.clone().finish_utf8(None).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::NotUtf8 { value: 2 }));
+        assert_eq!(sink.split_off(2).len(), 1);
+        sink.push(b"\xa9").unwrap();
+        assert!(sink.check_utf8().is_err());
+    }
+
+    #[test]
+    fn refuses_a_page_that_ends_early() {
+        let page = Buffer::from(b"\x20\0\0\0abc".to_vec());
+        for source in [None, Some(&page)] {
+            assert!(ViewSink::new().append_plain(&page, 1, source).is_err());
+            assert!(ViewSink::new().append_lengths(&[8], &page, source).is_err());
+            assert!(ViewSink::new().append_lengths(&[-8], &page, source).is_err());
+            assert!(ViewSink::new().append_fixed(&page, 4, source).is_err());
+        }
+    }
+}
