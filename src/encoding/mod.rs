@@ -1,5 +1,17 @@
 //! One file an encoding: bytes in, sink storage out. No decoder knows of nulls, schema or IO.
 
+mod bit_packed;
+mod dictionary;
+mod plain;
+mod rle;
+
+pub use bit_packed::BitPackedDecoder;
+pub use dictionary::{
+    DictionaryDecoder, plain_byte_dictionary, plain_dictionary, plain_fixed_byte_dictionary,
+};
+pub use plain::{PlainBooleanDecoder, PlainBytesDecoder, PlainDecoder, PlainFixedBytesDecoder};
+pub use rle::{LevelRun, RleDecoder};
+
 use std::ops::Deref;
 
 use crate::arrow::buffer::Buffer;

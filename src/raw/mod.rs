@@ -4,5 +4,7 @@
 pub(crate) mod byte_dictionary;
 pub(crate) mod byte_store;
 pub(crate) mod fixed;
+pub(crate) mod gather;
 pub(crate) mod spread;
+pub(crate) mod unpack;
 pub(crate) mod view_store;
