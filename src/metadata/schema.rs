@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::{PhysicalType, Repetition};
 
 /// A file's schema: a tree of nodes, stored flat in depth-first order; node 0 is the root.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Schema {
     pub(crate) nodes: Vec<SchemaNode>,
     /// Node index of each leaf, in file order: leaf `i` is column `i` of every row group.
