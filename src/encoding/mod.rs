@@ -2,6 +2,7 @@
 
 mod bit_packed;
 mod dictionary;
+mod pending;
 mod plain;
 mod rle;
 
@@ -9,6 +10,7 @@ pub use bit_packed::BitPackedDecoder;
 pub use dictionary::{
     DictionaryDecoder, plain_byte_dictionary, plain_dictionary, plain_fixed_byte_dictionary,
 };
+pub use pending::*;
 pub use plain::{PlainBooleanDecoder, PlainBytesDecoder, PlainDecoder, PlainFixedBytesDecoder};
 pub use rle::{LevelRun, RleDecoder};
 

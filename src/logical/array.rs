@@ -2,8 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::arrow::array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, downcast_primitive};
+use crate::arrow::array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use crate::arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, DictionaryArray, PrimitiveArray, downcast_primitive, make_array,
+};
 use crate::arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
+use crate::arrow::data::transform::MutableArrayData;
 use crate::arrow::schema::DataType;
 use crate::error::{Error, Result};
 
@@ -44,6 +50,54 @@ fn typed<T: ArrowPrimitiveType>(
     let array = PrimitiveArray::<T>::try_new(ScalarBuffer::new(values, 0, len), nulls)?;
     // Compatible, as `T` was chosen by `data_type`.
     Ok(Arc::new(array.with_data_type(data_type.clone())))
+}
+
+/// The values of `first`, then those of `second`, which are of the same type.
+///
+/// # Errors
+/// When they are not.
+pub(crate) fn concat(first: &ArrayRef, second: &ArrayRef) -> Result<ArrayRef> {
+    if first.data_type() != second.data_type() {
+        return Err(Error::invalid(format!("{} and {} in one array", first.data_type(), second.data_type())));
+    }
+    let (a, b) = (first.to_data(), second.to_data());
+    let mut both = MutableArrayData::new(vec![&a, &b], false, a.len() + b.len());
+    both.try_extend(0, 0, a.len())?;
+    both.try_extend(1, 0, b.len())?;
+    Ok(make_array(both.freeze()))
+}
+
+/// The dictionary array of these keys, stored as `key_type`. Keys of null slots mean nothing.
+///
+/// # Errors
+/// When `key_type` is no integer type or cannot hold a key.
+pub(crate) fn dictionary_array(
+    key_type: &DataType,
+    keys: Vec<i32>,
+    values: ArrayRef,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    macro_rules! keyed {
+        ($($variant:ident => $key:ty),*) => {
+            match key_type {
+                DataType::Int32 => {
+                    let keys = PrimitiveArray::<Int32Type>::try_new(ScalarBuffer::from(keys), nulls)?;
+                    Ok(Arc::new(DictionaryArray::try_new(keys, values)?))
+                }
+                $(DataType::$variant => {
+                    let keys = keys.into_iter().map(|key| {
+                        key.try_into().map_err(|_| Error::out_of_range(format!("dictionary key {key}"), key_type))
+                    });
+                    let keys = keys.collect::<Result<Vec<<$key as ArrowPrimitiveType>::Native>>>()?;
+                    let keys = PrimitiveArray::<$key>::try_new(ScalarBuffer::from(keys), nulls)?;
+                    Ok(Arc::new(DictionaryArray::try_new(keys, values)?))
+                })*
+                _ => Err(Error::invalid(format!("dictionary keys of type {key_type}"))),
+            }
+        };
+    }
+    keyed!(Int8 => Int8Type, Int16 => Int16Type, Int64 => Int64Type,
+        UInt8 => UInt8Type, UInt16 => UInt16Type, UInt32 => UInt32Type, UInt64 => UInt64Type)
 }
 
 #[cfg(test)]

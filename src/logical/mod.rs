@@ -27,7 +27,8 @@ use crate::metadata::{Repetition, Schema};
 #[allow(unused_imports)] // the column layer names them
 pub(crate) use array::primitive_array;
 #[allow(unused_imports)]
-pub(crate) use recipe::{BytesConversion, BytesKernel, BytesTarget, Conversion, Recipe};
+pub(crate) use array::{concat, dictionary_array};
+pub(crate) use recipe::{BytesConversion, BytesKernel, BytesTarget, Conversion, Kernel, Recipe};
 
 /// The key of the footer's key-value metadata under which Arrow writers leave their schema.
 pub(crate) const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
@@ -199,7 +200,58 @@ fn leaf_as(column: &Column, schema: &Schema, data_type: &DataType) -> Result<Col
     Ok(Column { field: Arc::new(field.with_nullable(nullable)), node: column.node, shape })
 }
 
+/// `column` with what stands for schema node `node` replaced by what `f` makes of it; `None` where nothing does.
+///
+/// # Errors
+/// Those of `f`.
+pub(crate) fn replace(
+    column: &Column,
+    node: usize,
+    f: &dyn Fn(&Column) -> Result<Column>,
+) -> Result<Option<Column>> {
+    if column.node == node {
+        return f(column).map(Some);
+    }
+    let shape = match &column.shape {
+        Shape::Leaf { .. } | Shape::Unsupported { .. } => return Ok(None),
+        Shape::Struct { children, def } => {
+            let mut found = false;
+            let children = children.iter().map(|child| {
+                let replaced = replace(child, node, f)?;
+                found |= replaced.is_some();
+                Ok(replaced.unwrap_or_else(|| child.clone()))
+            });
+            let children = children.collect::<Result<_>>()?;
+            if !found {
+                return Ok(None);
+            }
+            Shape::Struct { children, def: *def }
+        }
+        &Shape::List { ref child, def, element_def, rep } => match replace(child, node, f)? {
+            Some(child) => Shape::List { child: Box::new(child), def, element_def, rep },
+            None => return Ok(None),
+        },
+        &Shape::Map { ref keys, ref values, def, element_def, rep } => {
+            let (new_keys, new_values) = (replace(keys, node, f)?, replace(values, node, f)?);
+            if new_keys.is_none() && new_values.is_none() {
+                return Ok(None);
+            }
+            let or = |new: Option<Column>, old: &Column| Box::new(new.unwrap_or_else(|| old.clone()));
+            Shape::Map { keys: or(new_keys, keys), values: or(new_values, values), def, element_def, rep }
+        }
+    };
+    Ok(Some(column.reshaped(shape)))
+}
+
 impl Column {
+    /// Which leaf it is, if it is one.
+    pub(crate) fn as_leaf(&self) -> Option<usize> {
+        match self.shape {
+            Shape::Leaf { leaf } => Some(leaf),
+            _ => None,
+        }
+    }
+
     /// The leaves below it, in file order.
     pub(crate) fn leaves(&self) -> Vec<usize> {
         let mut leaves = Vec::new();
@@ -224,7 +276,7 @@ impl Column {
     }
 
     /// Calls `f` with it and all that lies below, depth first.
-    fn visit(&self, f: &mut dyn FnMut(&Column)) {
+    pub(crate) fn visit(&self, f: &mut dyn FnMut(&Column)) {
         f(self);
         match &self.shape {
             Shape::Leaf { .. } | Shape::Unsupported { .. } => {}

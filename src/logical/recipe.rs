@@ -39,7 +39,7 @@ pub(crate) enum Recipe {
     Int64(Conversion<i64>),
     Float(Conversion<f32>),
     Double(Conversion<f64>),
-    Int96(Conversion<[u8; 12]>),
+    Int96(Conversion<crate::sink::Int96>),
     /// Bytes stay bytes. Strings still want their UTF-8 checked.
     Bytes(BytesTarget),
     /// Each value of a BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY becomes a number.

@@ -9,6 +9,7 @@ use super::convert::{checked, each};
 use super::recipe::{BytesKernel, Conversion};
 use crate::arrow::schema::TimeUnit;
 use crate::error::{Error, Result};
+use crate::sink::Int96;
 
 /// Days to Date64.
 pub(super) fn days_to_millis() -> Conversion<i32> {
@@ -83,7 +84,7 @@ const SECONDS_A_DAY: i64 = 86_400;
 const JULIAN_EPOCH: i64 = 2_440_588;
 
 /// INT96 (8 bytes of nanoseconds within the day, 4 bytes of Julian day, both little-endian) to a timestamp.
-pub(super) fn from_int96(unit: TimeUnit) -> Conversion<[u8; 12]> {
+pub(super) fn from_int96(unit: TimeUnit) -> Conversion<Int96> {
     Conversion::To64(match unit {
         TimeUnit::Second => int96::<1>,
         TimeUnit::Millisecond => int96::<1_000>,
@@ -92,8 +93,8 @@ pub(super) fn from_int96(unit: TimeUnit) -> Conversion<[u8; 12]> {
     })
 }
 
-fn int96<const PER_SECOND: i64>(values: &[[u8; 12]], out: &mut Vec<i64>) -> Result<()> {
-    let parts = |value: &[u8; 12]| {
+fn int96<const PER_SECOND: i64>(values: &[Int96], out: &mut Vec<i64>) -> Result<()> {
+    let parts = |Int96(value): &Int96| {
         let [n0, n1, n2, n3, n4, n5, n6, n7, d0, d1, d2, d3] = *value;
         let nanos =
             i64::from_le_bytes([n0, n1, n2, n3, n4, n5, n6, n7]).div_euclid(1_000_000_000 / PER_SECOND);
@@ -195,11 +196,11 @@ mod tests {
         result.map(|()| out.split_off(1)).map_err(|e| e.to_string())
     }
 
-    fn int96_of(days: i32, nanos: i64) -> [u8; 12] {
+    fn int96_of(days: i32, nanos: i64) -> Int96 {
         let mut bytes = [0; 12];
         bytes[..8].copy_from_slice(&nanos.to_le_bytes());
         bytes[8..].copy_from_slice(&days.to_le_bytes());
-        bytes
+        Int96(bytes)
     }
 
     #[test]

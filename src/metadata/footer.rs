@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use super::key_value::read_key_values;
 use super::row_group::{RowGroup, read_row_group};
@@ -13,6 +14,7 @@ use super::schema_elements::read_schema;
 use super::{KeyValue, MetadataLimits, RowGroupMetadata, Schema};
 use crate::arrow::buffer::Buffer;
 use crate::error::{Context, Error, ErrorKind, Result};
+use crate::logical::ArrowSchema;
 use crate::thrift::{Field, Reader, Wire, required};
 
 /// `FileMetaData` of `parquet.thrift`. `Send` and `Sync`; made to be kept in an [`Arc`](std::sync::Arc).
@@ -45,6 +47,8 @@ pub struct FileMetadata {
     created_by: Option<String>,
     column_orders: Vec<ColumnOrder>,
     has_encrypted_columns: bool,
+    /// A place for the layer above to keep what it makes of the schema, so that it is made once a file.
+    pub(crate) arrow_schema: OnceLock<Arc<ArrowSchema>>,
 }
 
 /// `ColumnOrder` of `parquet.thrift`: the order in which a column's bounds are its smallest and largest values.
@@ -267,6 +271,7 @@ impl RawFooter {
             created_by: self.created_by,
             column_orders: self.column_orders,
             has_encrypted_columns: self.has_encrypted_columns,
+            arrow_schema: OnceLock::new(),
         })
     }
 }

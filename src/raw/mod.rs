@@ -1,10 +1,12 @@
 //! The only place with `unsafe`: memory maps, uninitialised spare capacity, SIMD kernels. Each function outside checks first.
 #![allow(unsafe_code)]
 
+pub(crate) mod bits;
 pub(crate) mod byte_dictionary;
 pub(crate) mod byte_store;
 pub(crate) mod fixed;
 pub(crate) mod gather;
+pub(crate) mod mmap;
 pub(crate) mod spread;
 pub(crate) mod unpack;
 pub(crate) mod view_store;
