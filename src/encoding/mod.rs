@@ -1,12 +1,14 @@
 //! One file an encoding: bytes in, sink storage out. No decoder knows of nulls, schema or IO.
 
 mod bit_packed;
+mod delta_binary_packed;
 mod dictionary;
 mod pending;
 mod plain;
 mod rle;
 
 pub use bit_packed::BitPackedDecoder;
+pub use delta_binary_packed::{DeltaBinaryPackedDecoder, DeltaInt};
 pub use dictionary::{
     DictionaryDecoder, plain_byte_dictionary, plain_dictionary, plain_fixed_byte_dictionary,
 };

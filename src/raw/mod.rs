@@ -4,8 +4,10 @@
 pub(crate) mod bits;
 pub(crate) mod byte_dictionary;
 pub(crate) mod byte_store;
+pub(crate) mod delta;
 pub(crate) mod fixed;
 pub(crate) mod gather;
+pub(crate) mod isa;
 pub(crate) mod mmap;
 pub(crate) mod spread;
 pub(crate) mod unpack;
