@@ -81,6 +81,14 @@ impl<'a> Cursor<'a> {
     /// When the bytes end, or the value needs more than 64 bits (ten bytes).
     #[inline]
     pub(crate) fn uleb128(&mut self, what: &'static str) -> Result<u64> {
+        if let Some(&byte @ ..0x80) = self.rest().first() {
+            self.position += 1;
+            return Ok(byte.into());
+        }
+        self.long_uleb128(what)
+    }
+
+    fn long_uleb128(&mut self, what: &'static str) -> Result<u64> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.u8(what)?;

@@ -146,11 +146,12 @@ pub(super) fn read_row_group(reader: &mut Reader<'_>, positions: &mut Vec<u32>) 
 fn read_chunk_positions(r: &mut Reader<'_>, len: usize, positions: &mut Vec<u32>) -> Result<Range<usize>> {
     let start = positions.len();
     positions.reserve(len);
-    for _ in 0..len {
-        // `max_footer_len` is a u32, so positions fit.
-        positions.push(u32::try_from(r.position()).unwrap_or(u32::MAX));
-        r.skip_struct()?;
-    }
+    // `max_footer_len` is a u32, so positions fit. Each begins where the one before ends.
+    let mut next = u32::try_from(r.position()).unwrap_or(u32::MAX);
+    r.skip_structs(len, |end| {
+        positions.push(next);
+        next = u32::try_from(end).unwrap_or(u32::MAX);
+    })?;
     Ok(start..positions.len())
 }
 

@@ -23,6 +23,7 @@ pub(crate) enum Wire {
 }
 
 impl Wire {
+    #[inline]
     pub(super) fn from_nibble(nibble: u8) -> Result<Self> {
         Ok(match nibble {
             1 => Wire::True,
@@ -118,10 +119,12 @@ impl<'a> Reader<'a> {
         self.cursor.skip(len, "field")
     }
 
-    /// Moves past a struct that begins here.
-    pub(crate) fn skip_struct(&mut self) -> Result<()> {
-        let len = skip::value_len(self.cursor.rest(), Wire::Struct as u8, self.depth)?;
-        self.cursor.skip(len, "struct")
+    /// Moves past `count` structs; calls `ended` with the position after each.
+    pub(crate) fn skip_structs(&mut self, count: usize, mut ended: impl FnMut(usize)) -> Result<()> {
+        let start = self.cursor.position();
+        let rest = self.cursor.rest();
+        let len = skip::structs_len(rest, count, self.depth, |position| ended(start + position))?;
+        self.cursor.skip(len, "structs")
     }
 
     /// Reads one struct field by field as [`Reader::structure`] does; gives whether `field` is a struct at all.
