@@ -35,6 +35,8 @@ pub(crate) struct LeafDecoder {
     page: PageState,
     /// Rows of the current chunk, to hold against its row group.
     rows_started: u64,
+    /// Slots of the last array.
+    last_num_slots: usize,
 }
 
 /// What waits to be decoded.
@@ -110,6 +112,7 @@ impl LeafDecoder {
             validity: Bitmap::new(),
             page: PageState::default(),
             rows_started: 0,
+            last_num_slots: 0,
         }
     }
 
@@ -134,6 +137,14 @@ impl LeafDecoder {
     /// Rows of the chunk that lie in pages which were passed over; the next page begins with a row.
     pub(crate) fn pass_over(&mut self, num_rows: u64) {
         self.rows_started += num_rows;
+    }
+
+    /// About `rows` rows will be read before they are taken.
+    pub(crate) fn expect(&mut self, rows: usize) {
+        if self.values.len() == 0 {
+            // A list's elements: about as many as last time.
+            self.values.expect(if self.slot_def == 0 { rows } else { self.last_num_slots });
+        }
     }
 
     /// Whether every page given so far is used up, and the chunk is at its end.
@@ -393,6 +404,7 @@ impl LeafDecoder {
         self.filled -= level_end;
         let nulls = self.take_nulls(&masks, num_slots);
         let array = self.values.take(num_slots, nulls)?;
+        self.last_num_slots = num_slots;
         Ok(LeafRows { array, masks })
     }
 

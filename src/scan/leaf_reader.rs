@@ -58,6 +58,7 @@ impl LeafReader {
     /// # Errors
     /// When a page is missing or broken.
     pub(crate) fn fill(&mut self, rows: usize, workspace: &mut Workspace) -> Result<usize> {
+        self.decoder.expect(rows);
         loop {
             let ready = self.decoder.ready_rows();
             if ready >= rows {

@@ -76,7 +76,7 @@ impl ScanReader {
         let mut rows = wanted;
         // With no row left this still walks what remains of the plan: pages after the last row are an error.
         for leaf in &mut self.leaves {
-            rows = rows.min(leaf.fill(wanted.max(usize::from(wanted == 0)), &mut self.workspace)?);
+            rows = rows.min(leaf.fill(wanted.max(1), &mut self.workspace)?);
         }
         if wanted == 0 {
             return Ok(None);

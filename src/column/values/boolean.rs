@@ -28,6 +28,10 @@ pub(super) struct BooleanValues {
 }
 
 impl Values for BooleanValues {
+    fn expect(&mut self, num_slots: usize) {
+        self.sink.reserve(num_slots);
+    }
+
     fn set_dictionary(&mut self, _page: &DictionaryPage) -> Result<()> {
         Err(Error::malformed("a dictionary of booleans"))
     }

@@ -92,12 +92,20 @@ fn dictionary_of(page: &DictionaryPage, width: Option<usize>) -> Result<ByteDict
 trait LeafSink: ByteSink + Send + 'static {
     /// Checks what was appended since the last check to be UTF-8.
     fn check(&mut self) -> Result<()>;
+    /// Bytes of values in memory of its own, where that grows with them.
+    fn byte_len(&self) -> usize {
+        0
+    }
     fn finish(self, utf8: bool, nulls: Option<NullBuffer>) -> Result<ArrayRef>;
 }
 
 impl<O: OffsetSizeTrait> LeafSink for BytesSink<O> {
     fn check(&mut self) -> Result<()> {
         self.check_utf8()
+    }
+
+    fn byte_len(&self) -> usize {
+        self.values().len()
     }
 
     fn finish(self, utf8: bool, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
@@ -131,6 +139,8 @@ struct ByteStrings<S> {
     page: BytesPage,
     dictionary: Option<ByteDictionary>,
     sink: S,
+    /// Bytes that the last array took: the next will take about as many.
+    last_byte_len: usize,
 }
 
 /// The decoder for byte strings as such.
@@ -151,11 +161,16 @@ pub(super) fn new_values(target: BytesTarget, physical: PhysicalType, byte_width
 
 impl<S: LeafSink> ByteStrings<S> {
     fn boxed(width: Option<usize>, utf8: bool, sink: S) -> Box<dyn Values> {
-        Box::new(ByteStrings { width, utf8, page: BytesPage::None, dictionary: None, sink })
+        Box::new(ByteStrings { width, utf8, page: BytesPage::None, dictionary: None, sink, last_byte_len: 0 })
     }
 }
 
 impl<S: LeafSink> Values for ByteStrings<S> {
+    fn expect(&mut self, num_slots: usize) {
+        self.sink.reserve(num_slots);
+        self.sink.reserve_bytes(self.last_byte_len + self.last_byte_len / 16);
+    }
+
     fn set_dictionary(&mut self, page: &DictionaryPage) -> Result<()> {
         let mut dictionary = dictionary_of(page, self.width)?;
         if self.utf8 {
@@ -209,7 +224,9 @@ impl<S: LeafSink> Values for ByteStrings<S> {
 
     fn take(&mut self, num_slots: usize, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         let rest = self.sink.split_off(num_slots);
-        std::mem::replace(&mut self.sink, rest).finish(self.utf8, nulls)
+        let taken = std::mem::replace(&mut self.sink, rest);
+        self.last_byte_len = taken.byte_len();
+        taken.finish(self.utf8, nulls)
     }
 }
 
@@ -295,6 +312,10 @@ pub(super) fn new_converted(
 }
 
 impl<T: ArrowNativeType> Values for ConvertedBytes<T> {
+    fn expect(&mut self, num_slots: usize) {
+        self.sink.reserve(num_slots);
+    }
+
     fn set_dictionary(&mut self, page: &DictionaryPage) -> Result<()> {
         let bytes = dictionary_of(page, self.width)?;
         let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);

@@ -74,6 +74,10 @@ impl DictionaryValues {
 }
 
 impl Values for DictionaryValues {
+    fn expect(&mut self, num_slots: usize) {
+        self.keys.reserve(num_slots);
+    }
+
     fn must_cut(&self, page: &DictionaryPage) -> bool {
         self.keys.len() > 0 && !self.is_current(page)
     }

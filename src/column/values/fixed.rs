@@ -207,6 +207,8 @@ struct FixedValues<P: Physical, C: Convert<P>> {
     sink: PrimitiveSink<C::Out>,
     /// A whole batch that a page lends; the sink is empty then.
     lent: Option<(Buffer, usize)>,
+    /// Slots to make room for when the first value comes.
+    expected: usize,
 }
 
 /// The decoder for `conversion`; its array is of `data_type`.
@@ -251,6 +253,7 @@ impl<P: Physical, C: Convert<P>> FixedValues<P, C> {
             dictionary: None,
             sink: PrimitiveSink::new(),
             lent: None,
+            expected: 0,
         }
     }
 
@@ -263,6 +266,10 @@ impl<P: Physical, C: Convert<P>> FixedValues<P, C> {
 }
 
 impl<P: Physical, C: Convert<P>> Values for FixedValues<P, C> {
+    fn expect(&mut self, num_slots: usize) {
+        self.expected = num_slots;
+    }
+
     fn set_dictionary(&mut self, page: &DictionaryPage) -> Result<()> {
         // The values are known to be there before memory is made for them.
         let plain = plain_dictionary::<P>(&page.values, page.num_values)?;
@@ -298,6 +305,9 @@ impl<P: Physical, C: Convert<P>> Values for FixedValues<P, C> {
 
     fn read(&mut self, n: usize, whole: bool) -> Result<usize> {
         self.keep_lent();
+        if !whole {
+            self.sink.reserve(std::mem::take(&mut self.expected));
+        }
         match &mut self.page {
             FixedPage::Plain(decoder) => {
                 if whole

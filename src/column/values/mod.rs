@@ -22,6 +22,9 @@ use crate::page::DictionaryPage;
 /// Slots and values: a page holds values only where nothing is null. [`Values::read`] appends them densely;
 /// [`Values::spread`] then moves them to their slots.
 pub(crate) trait Values: Send {
+    /// About how many slots will be read before they are taken: room for them is made at once, when the first comes.
+    fn expect(&mut self, num_slots: usize);
+
     /// Whether what was read must be taken before this dictionary can be used.
     fn must_cut(&self, _page: &DictionaryPage) -> bool {
         false
@@ -88,6 +91,8 @@ struct NullValues {
 }
 
 impl Values for NullValues {
+    fn expect(&mut self, _num_slots: usize) {}
+
     fn set_dictionary(&mut self, _page: &DictionaryPage) -> Result<()> {
         Ok(())
     }
