@@ -143,7 +143,8 @@ impl LeafDecoder {
     pub(crate) fn expect(&mut self, rows: usize) {
         if self.values.len() == 0 {
             // A list's elements: about as many as last time.
-            self.values.expect(if self.slot_def == 0 { rows } else { self.last_num_slots });
+            let slots = if self.slot_def == 0 { rows } else { self.last_num_slots };
+            self.values.expect(slots.min(ROOM_AT_MOST));
         }
     }
 
@@ -441,3 +442,6 @@ pub(crate) struct Levels {
 /// first-level cache and to leave little behind at a batch's end.
 const LEVELS_AT_LEAST: usize = 256;
 const LEVELS_AT_MOST: usize = 8192;
+
+/// Slots that room is made for on the strength of a row count alone.
+const ROOM_AT_MOST: usize = 1 << 16;
