@@ -7,10 +7,12 @@
 mod array;
 mod convert;
 mod decimal;
+mod flatbuffer;
 mod hint;
 mod leaf;
 mod metadata;
 mod recipe;
+mod stored;
 #[cfg(test)]
 mod testing;
 mod time;
@@ -98,12 +100,19 @@ pub(crate) fn arrow_schema<'a>(
     key_values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
 ) -> ArrowSchema {
     let mut metadata = HashMap::new();
+    let mut hint = None;
     for (key, value) in key_values {
-        if key != ARROW_SCHEMA_KEY {
-            metadata.entry(key.to_owned()).or_insert_with(|| value.unwrap_or_default().to_owned());
+        match (key, value) {
+            (ARROW_SCHEMA_KEY, value) => hint = hint.or_else(|| stored::decode(value?).ok()),
+            _ => {
+                metadata.entry(key.to_owned()).or_insert_with(|| value.unwrap_or_default().to_owned());
+            }
         }
     }
-    let columns = tree::columns(schema, None);
+    let columns = tree::columns(schema, hint.as_ref().map(|hint| &hint.fields));
+    for (key, value) in hint.map(|hint| hint.metadata).unwrap_or_default() {
+        metadata.entry(key).or_insert(value);
+    }
     let fields: Fields = columns.iter().map(|column| column.field.clone()).collect();
     ArrowSchema { schema: Arc::new(Arrow::new_with_metadata(fields, metadata)), columns }
 }

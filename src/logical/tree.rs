@@ -98,7 +98,10 @@ impl Tree<'_> {
         let metadata = merge(file_metadata(node), hint, same);
         // A column of nulls has nulls, whatever its repetition.
         let nullable = nullable || data_type == DataType::Null;
+        let ordered = hint.and_then(Field::dict_is_ordered).unwrap_or(false);
         let field = Field::new(&node.name, data_type, nullable).with_metadata(metadata);
+        // No effect but on dictionaries.
+        let field = field.with_dict_is_ordered(ordered);
         let shape = Shape::Leaf { leaf: node.leaves().start };
         Some(Column { field: Arc::new(field), node: index, shape })
     }
