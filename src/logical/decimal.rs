@@ -18,14 +18,20 @@ macro_rules! kernel {
             const SIZE: usize = size_of::<$native>();
 
             fn one(bytes: &[u8]) -> Result<$native> {
-                Ok(<$native>::from_be_bytes(sign_extend(bytes, $data_type)?))
+                match short(bytes) {
+                    Some(value) => <$native>::try_from(value).map_err(|_| too_wide(bytes, $data_type)),
+                    None => sign_extend(bytes, $data_type).map(<$native>::from_be_bytes),
+                }
             }
 
             fn bulk(data: &[u8], width: usize, out: &mut Vec<$native>) -> Result<()> {
                 if !(1..=SIZE).contains(&width) {
                     return each(data, width, out, one);
                 }
-                // At most 8 * SIZE - 8.
+                if width == SIZE {
+                    out.extend(data.as_chunks().0.iter().map(|bytes| <$native>::from_be_bytes(*bytes)));
+                    return Ok(());
+                }
                 let shift = 8 * (SIZE - width);
                 let before = out.len();
                 out.extend(data.windows(SIZE).step_by(width).map(|window| {
@@ -47,7 +53,10 @@ kernel!(to_128, i128, "Decimal128");
 
 pub(super) fn to_256() -> BytesKernel<i256> {
     fn one(bytes: &[u8]) -> Result<i256> {
-        Ok(i256::from_be_bytes(sign_extend(bytes, "Decimal256")?))
+        match short(bytes) {
+            Some(value) => Ok(i256::from_i128(value)),
+            None => sign_extend(bytes, "Decimal256").map(i256::from_be_bytes),
+        }
     }
 
     fn bulk(data: &[u8], width: usize, out: &mut Vec<i256>) -> Result<()> {
@@ -68,29 +77,51 @@ pub(super) fn to_256() -> BytesKernel<i256> {
     BytesKernel { one, bulk }
 }
 
-/// `bytes` as a big-endian number of `N` bytes. No bytes at all are zero, as other readers have it.
+/// A number of up to 16 bytes; no bytes at all are zero, as other readers have it.
+///
+/// Its first and its last bytes are one load each. Where the two overlap they hold the same bits.
+fn short(bytes: &[u8]) -> Option<i128> {
+    let len = bytes.len();
+    let magnitude = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(first), Some(last)) if len <= 16 => {
+            u128::from(u64::from_be_bytes(*first)) << (8 * (len - 8)) | u128::from(u64::from_be_bytes(*last))
+        }
+        (Some(_), _) => return None,
+        _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+            (Some(first), Some(last)) => {
+                let first = u64::from(u32::from_be_bytes(*first)) << (8 * (len - 4));
+                u128::from(first | u64::from(u32::from_be_bytes(*last)))
+            }
+            _ if len == 0 => return Some(0),
+            _ => bytes.iter().fold(0, |value, &byte| value << 8 | u128::from(byte)),
+        },
+    };
+    let unused = 128 - 8 * len;
+    Some((magnitude << unused).cast_signed() >> unused)
+}
+
+/// More than 16 `bytes` as a big-endian number of `N` bytes.
 ///
 /// # Errors
 /// When there are more bytes than that, and they are not all copies of the sign.
 fn sign_extend<const N: usize>(bytes: &[u8], data_type: &str) -> Result<[u8; N]> {
     let negative = bytes.first().is_some_and(|&byte| byte >= 0x80);
     let sign = if negative { 0xff } else { 0 };
-    let mut native = [sign; N];
-    match bytes.last_chunk::<N>() {
-        Some(low) => {
-            let (excess, _) = bytes.split_at(bytes.len() - N);
-            let same_sign = low.first().is_some_and(|&byte| (byte >= 0x80) == negative);
-            if !same_sign || excess.iter().any(|&byte| byte != sign) {
-                return Err(Error::out_of_range(hex(bytes), data_type));
-            }
-            native = *low;
-        }
-        None => {
-            let (_, low) = native.split_at_mut(N - bytes.len());
-            low.copy_from_slice(bytes);
-        }
+    let Some((excess, low)) = bytes.split_last_chunk::<N>() else {
+        let mut native = [sign; N];
+        let (_, low) = native.split_at_mut(N - bytes.len());
+        low.copy_from_slice(bytes);
+        return Ok(native);
+    };
+    let same_sign = low.first().is_some_and(|&byte| (byte >= 0x80) == negative);
+    if !same_sign || excess.iter().any(|&byte| byte != sign) {
+        return Err(too_wide(bytes, data_type));
     }
-    Ok(native)
+    Ok(*low)
+}
+
+fn too_wide(bytes: &[u8], data_type: &str) -> Error {
+    Error::out_of_range(hex(bytes), data_type)
 }
 
 /// The first bytes of a number, for an error.

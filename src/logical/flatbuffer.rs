@@ -115,16 +115,14 @@ impl<'a> Table<'a> {
         self.field(slot)?.map(|pointer| self.buffer.table(pointer)).transpose()
     }
 
-    pub(super) fn string(&self, slot: u16) -> Result<Option<&'a str>> {
+    /// What is not UTF-8 becomes U+FFFD.
+    pub(super) fn string(&self, slot: u16) -> Result<Option<String>> {
         let Some(pointer) = self.field(slot)? else { return Ok(None) };
         let mut cursor = Cursor::at(self.buffer.bytes, self.buffer.follow(pointer)?);
         let len = usize::try_from(cursor.u32_le("FlatBuffers string")?).unwrap_or(usize::MAX);
         let bytes = cursor.take(len, "FlatBuffers string")?;
         self.buffer.spend(len)?;
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(Some(text)),
-            Err(_) => Err(Error::malformed("FlatBuffers string that is not UTF-8")),
-        }
+        Ok(Some(String::from_utf8_lossy(bytes).into_owned()))
     }
 
     /// The tables of a vector; none where it is absent.

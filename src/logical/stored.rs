@@ -183,7 +183,7 @@ fn metadata(parent: Table<'_>, slot: u16) -> Result<HashMap<String, String>> {
     for pair in parent.tables(slot)? {
         let pair = pair?;
         if let (Some(key), Some(value)) = (pair.string(0)?, pair.string(1)?) {
-            map.insert(key.to_owned(), value.to_owned());
+            map.insert(key, value);
         }
     }
     Ok(map)
