@@ -1,0 +1,128 @@
+//! Are two answers the same, and where do they part.
+
+use bytes::Bytes;
+
+use crate::arrow::array::{Array, ArrayRef, RecordBatch};
+use crate::arrow::cast::display::{ArrayFormatter, FormatOptions};
+use crate::arrow::schema::{Schema, SchemaRef};
+use crate::engine::{Answer, Ask, Engine};
+use crate::seeds::Failure;
+
+/// Asks all three of marquetry's ways in, in batches of 1, 7, 1000 and of all rows, and compares with the rival.
+///
+/// # Errors
+/// The first difference, or an error of one reader alone.
+pub fn same_answers(bytes: &Bytes) -> Result<(), Failure> {
+    let expected = known(bytes, &Ask::batches_of(1 << 20))?;
+    for engine in Engine::OURS {
+        for batch_size in [1, 7, 1000, expected.num_rows().max(1)] {
+            same_as(&expected, engine, bytes, &Ask::batches_of(batch_size))?;
+        }
+    }
+    Ok(())
+}
+
+/// One question to both.
+///
+/// # Errors
+/// The first difference, or an error of one reader alone.
+pub fn same_answer(engine: Engine, bytes: &Bytes, ask: &Ask) -> Result<(), Failure> {
+    same_as(&known(bytes, ask)?, engine, bytes, ask)
+}
+
+/// One question to marquetry, whose answer is known.
+///
+/// # Errors
+/// The first difference, or what marquetry says.
+pub fn same_as(expected: &RecordBatch, engine: Engine, bytes: &Bytes, ask: &Ask) -> Result<(), Failure> {
+    let check = || -> Result<(), Failure> {
+        let answer = engine.read(bytes, ask)?;
+        sound(&answer, ask)?;
+        Ok(same_tables(&answer.table()?, expected)?)
+    };
+    check().map_err(|failure| failure.at(format_args!("{engine:?}, {ask}")))
+}
+
+/// The rival's answer as one batch.
+///
+/// # Errors
+/// What the rival cannot read, or reads as arrays that are not valid.
+pub fn known(bytes: &Bytes, ask: &Ask) -> Result<RecordBatch, Failure> {
+    let answer = Engine::Rival.read(bytes, ask)?;
+    sound(&answer, ask).and_then(|()| answer.table()).map_err(Failure::Rival)
+}
+
+/// Whether batches are as they say: of the reader's schema, of the size asked, and valid arrays throughout.
+fn sound(answer: &Answer, ask: &Ask) -> Result<(), String> {
+    for (number, batch) in answer.batches.iter().enumerate() {
+        let num_rows = batch.num_rows();
+        if num_rows == 0 || num_rows > ask.batch_size {
+            return Err(format!("batch {number} has {num_rows} rows"));
+        }
+        same_schemas(&batch.schema(), &answer.schema).map_err(|e| format!("batch {number}: {e}"))?;
+        for (column, field) in batch.columns().iter().zip(answer.schema.fields()) {
+            let valid = column.to_data().validate_full();
+            valid.map_err(|e| format!("batch {number}, column {}: {e}", field.name()))?;
+            if !field.is_nullable() && column.null_count() > 0 {
+                return Err(format!("batch {number}: required column {} has nulls", field.name()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// # Errors
+/// The first difference in schema, length or values.
+pub fn same_tables(ours: &RecordBatch, expected: &RecordBatch) -> Result<(), String> {
+    same_schemas(&ours.schema(), &expected.schema())?;
+    if ours.num_rows() != expected.num_rows() {
+        return Err(format!("{} rows instead of {}", ours.num_rows(), expected.num_rows()));
+    }
+    for (index, field) in expected.schema().fields().iter().enumerate() {
+        same_arrays(ours.column(index), expected.column(index))
+            .map_err(|e| format!("column {field}: {e}"))?;
+    }
+    Ok(())
+}
+
+fn same_schemas(ours: &SchemaRef, expected: &SchemaRef) -> Result<(), String> {
+    if ours == expected {
+        return Ok(());
+    }
+    if ours.fields().len() != expected.fields().len() {
+        return Err(format!("schema has columns {} instead of {}", names(ours), names(expected)));
+    }
+    for (ours, expected) in ours.fields().iter().zip(expected.fields()) {
+        if ours != expected {
+            return Err(format!("schema has field {ours:?} instead of {expected:?}"));
+        }
+    }
+    Err(format!("schema has metadata {:?} instead of {:?}", ours.metadata(), expected.metadata()))
+}
+
+fn same_arrays(ours: &ArrayRef, expected: &ArrayRef) -> Result<(), String> {
+    // Equality of Arrow arrays looks at the bits of floats and never under a null.
+    if ours == expected {
+        return Ok(());
+    }
+    let row = (0..expected.len()).find(|row| ours.slice(*row, 1) != expected.slice(*row, 1));
+    let Some(row) = row else { return Err("differs as a whole, in no row".to_owned()) };
+    let count = (row..expected.len()).filter(|row| ours.slice(*row, 1) != expected.slice(*row, 1)).count();
+    let (ours, expected) = (shown(ours, row), shown(expected, row));
+    Err(format!("row {row} is {ours} instead of {expected} ({count} rows differ)"))
+}
+
+fn shown(array: &ArrayRef, row: usize) -> String {
+    if array.is_null(row) {
+        return "null".to_owned();
+    }
+    let options = FormatOptions::new().with_null("null");
+    match ArrayFormatter::try_new(array.as_ref(), &options) {
+        Ok(formatter) => formatter.value(row).try_to_string().unwrap_or_else(|e| e.to_string()),
+        Err(e) => e.to_string(),
+    }
+}
+
+fn names(schema: &Schema) -> String {
+    schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(", ")
+}
