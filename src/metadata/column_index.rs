@@ -46,10 +46,11 @@ impl ColumnIndex {
     ///
     /// # Errors
     /// When they are not a column index; one of its lists has not an entry for each page; a count is negative; or a
-    /// page that it calls all null has a bound, or no null. Then read the chunk without it.
+    /// page that it calls all null has a bound, or (unless the column is repeated) no null. Then read the chunk without it.
     pub fn parse(bytes: Buffer, node: &SchemaNode, order: ColumnOrder, num_pages: usize) -> Result<Self> {
         let mut reader = Reader::new(&bytes);
-        let raw = RawIndex::read(&mut reader).and_then(|raw| raw.check(num_pages));
+        let is_repeated = node.repetition_level > 0;
+        let raw = RawIndex::read(&mut reader).and_then(|raw| raw.check(num_pages, is_repeated));
         let mut index = raw.at_offset(reader.position() as u64)?;
         index.bound_type = BoundType::of(node, order);
         index.is_float = is_float(node);
@@ -62,7 +63,7 @@ impl ColumnIndex {
         self.null_pages.len()
     }
 
-    /// Whether page `page` holds nothing but nulls; `false` for a page that there is not.
+    /// Whether page `page` holds nothing but nulls (and empty lists); `false` for a page that there is not.
     pub fn is_null_page(&self, page: usize) -> bool {
         self.null_pages.get(page).copied().unwrap_or(false)
     }
@@ -132,7 +133,7 @@ impl RawIndex {
         Ok(raw)
     }
 
-    fn check(self, num_pages: usize) -> Result<ColumnIndex> {
+    fn check(self, num_pages: usize, is_repeated: bool) -> Result<ColumnIndex> {
         let null_pages = required(self.null_pages, "ColumnIndex.null_pages")?;
         let min_values = required(self.min_values, "ColumnIndex.min_values")?;
         let max_values = required(self.max_values, "ColumnIndex.max_values")?;
@@ -144,7 +145,9 @@ impl RawIndex {
         let bounds = min_values.iter().zip(&max_values);
         for (page, (is_null, (min, max))) in null_pages.iter().zip(bounds).enumerate() {
             let nulls = null_counts.as_ref().and_then(|counts| counts.get(page));
-            if *is_null && (nulls == Some(&0) || !min.is_empty() || !max.is_empty()) {
+            // A page of empty lists has no values, and for some writers no nulls either.
+            let lacks_nulls = nulls == Some(&0) && !is_repeated;
+            if *is_null && (lacks_nulls || !min.is_empty() || !max.is_empty()) {
                 return Err(Error::malformed(format!("page {page} is called all null, and has values")));
             }
         }
@@ -245,7 +248,10 @@ mod tests {
     }
 
     fn parse(lists: &Lists, physical: PhysicalType) -> Result<ColumnIndex> {
-        let schema = schema(physical);
+        parse_for(&schema(physical), lists)
+    }
+
+    fn parse_for(schema: &Schema, lists: &Lists) -> Result<ColumnIndex> {
         let bytes = Buffer::from(bytes(lists));
         ColumnIndex::parse(bytes, schema.leaf(0).unwrap(), ColumnOrder::TypeDefined, 3)
     }
@@ -282,6 +288,16 @@ mod tests {
         assert!(refused(|lists| lists.null_counts = Some(vec![0, 0, 1])).contains("page 1"));
         assert!(refused(|lists| lists.null_pages[2] = true).contains("page 2"));
         assert!(refused(|lists| lists.null_counts = Some(vec![0, -1, 1])).contains("-1"));
+    }
+
+    #[test]
+    fn a_page_of_empty_lists_may_have_no_nulls() {
+        let mut builder = SchemaBuilder::new("root");
+        builder.leaf("x", Repetition::Repeated, PhysicalType::Int32);
+        let lists = Lists { null_counts: Some(vec![0, 0, 1]), ..good() };
+        let index = parse_for(&builder.finish().unwrap(), &lists).unwrap();
+        assert!(index.is_null_page(1));
+        assert_eq!(index.page(1).null_count, Some(0));
     }
 
     #[test]
