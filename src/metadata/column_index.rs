@@ -21,8 +21,9 @@ pub struct ColumnIndex {
     /// Where each bound lies within `bytes`.
     min_values: Vec<Range<u32>>,
     max_values: Vec<Range<u32>>,
-    null_counts: Option<Vec<u64>>,
-    nan_counts: Option<Vec<u64>>,
+    /// Negative is unknown: parquet-mr writes -1.
+    null_counts: Option<Vec<i64>>,
+    nan_counts: Option<Vec<i64>>,
     boundary_order: BoundaryOrder,
 }
 
@@ -45,7 +46,7 @@ impl ColumnIndex {
     /// [`OffsetIndex`](super::OffsetIndex).
     ///
     /// # Errors
-    /// When they are not a column index; one of its lists has not an entry for each page; a count is negative; or a
+    /// When they are not a column index; one of its lists has not an entry for each page; or a
     /// page that it calls all null has a bound, or (unless the column is repeated) no null. Then read the chunk without it.
     pub fn parse(bytes: Buffer, node: &SchemaNode, order: ColumnOrder, num_pages: usize) -> Result<Self> {
         let mut reader = Reader::new(&bytes);
@@ -71,7 +72,7 @@ impl ColumnIndex {
     /// What the index says of page `page`, as far as it can be trusted; everything is unknown of a page that there
     /// is not. Never exact: bounds may be cut. A page of nulls has no bounds.
     pub fn page(&self, page: usize) -> Statistics {
-        let count = |counts: &Option<Vec<u64>>| counts.as_ref().and_then(|counts| counts.get(page).copied());
+        let count = |counts: &Option<Vec<i64>>| u64::try_from(*counts.as_ref()?.get(page)?).ok();
         let nan_count = count(&self.nan_counts);
         let pair = self.bounds(page);
         Statistics {
@@ -140,11 +141,13 @@ impl RawIndex {
         check_len("null_pages", null_pages.len(), num_pages)?;
         check_len("min_values", min_values.len(), num_pages)?;
         check_len("max_values", max_values.len(), num_pages)?;
-        let null_counts = check_counts("null_counts", self.null_counts, num_pages)?;
-        let nan_counts = check_counts("nan_counts", self.nan_counts, num_pages)?;
+        let counts = [("null_counts", &self.null_counts), ("nan_counts", &self.nan_counts)];
+        for (name, counts) in counts {
+            counts.as_ref().map_or(Ok(()), |counts| check_len(name, counts.len(), num_pages))?;
+        }
         let bounds = min_values.iter().zip(&max_values);
         for (page, (is_null, (min, max))) in null_pages.iter().zip(bounds).enumerate() {
-            let nulls = null_counts.as_ref().and_then(|counts| counts.get(page));
+            let nulls = self.null_counts.as_ref().and_then(|counts| counts.get(page));
             // A page of empty lists has no values, and for some writers no nulls either.
             let lacks_nulls = nulls == Some(&0) && !is_repeated;
             if *is_null && (lacks_nulls || !min.is_empty() || !max.is_empty()) {
@@ -158,8 +161,8 @@ impl RawIndex {
             null_pages,
             min_values,
             max_values,
-            null_counts,
-            nan_counts,
+            null_counts: self.null_counts,
+            nan_counts: self.nan_counts,
             boundary_order: match required(self.boundary_order, "ColumnIndex.boundary_order")? {
                 1 => BoundaryOrder::Ascending,
                 2 => BoundaryOrder::Descending,
@@ -188,15 +191,6 @@ fn check_len(name: &str, len: usize, num_pages: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::malformed(format!("{len} {name} in the column index of {num_pages} pages")))
-}
-
-fn check_counts(name: &str, counts: Option<Vec<i64>>, num_pages: usize) -> Result<Option<Vec<u64>>> {
-    let Some(counts) = counts else { return Ok(None) };
-    check_len(name, counts.len(), num_pages)?;
-    let checked = counts
-        .into_iter()
-        .map(|count| u64::try_from(count).map_err(|_| Error::malformed(format!("{name} holds {count}"))));
-    checked.collect::<Result<_>>().map(Some)
 }
 
 #[cfg(test)]
@@ -287,7 +281,6 @@ mod tests {
     fn contradictions_are_refused() {
         assert!(refused(|lists| lists.null_counts = Some(vec![0, 0, 1])).contains("page 1"));
         assert!(refused(|lists| lists.null_pages[2] = true).contains("page 2"));
-        assert!(refused(|lists| lists.null_counts = Some(vec![0, -1, 1])).contains("-1"));
     }
 
     #[test]
@@ -304,6 +297,9 @@ mod tests {
     fn unknown_counts_stay_unknown() {
         let lists = Lists { null_counts: None, ..good() };
         assert_eq!(parse(&lists, PhysicalType::Int32).unwrap().page(0).null_count, None);
+        let lists = Lists { null_counts: Some(vec![-1, -1, 3]), ..good() };
+        let index = parse(&lists, PhysicalType::Int32).unwrap();
+        assert_eq!([0, 1, 2].map(|page| index.page(page).null_count), [None, None, Some(3)]);
     }
 
     #[test]
