@@ -209,6 +209,23 @@ impl DataPageHeader {
     }
 }
 
+impl DataPageHeaderV2 {
+    /// A page of `num_values` values in `encoding`, `num_nulls` of them null, in `num_rows` rows: compressed where the
+    /// chunk's codec does so, levels of 0 bytes, no statistics.
+    pub fn new(num_values: usize, num_nulls: usize, num_rows: usize, encoding: Encoding) -> Self {
+        DataPageHeaderV2 {
+            num_values,
+            num_nulls,
+            num_rows,
+            encoding,
+            definition_levels_byte_length: 0,
+            repetition_levels_byte_length: 0,
+            is_compressed: true,
+            statistics: None,
+        }
+    }
+}
+
 impl DictionaryPageHeader {
     /// A dictionary of `num_values` values, PLAIN, in no order.
     pub fn new(num_values: usize) -> Self {

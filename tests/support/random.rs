@@ -1,0 +1,22 @@
+//! Numbers that look random and are the same every time (SplitMix64).
+
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// From 0 to `n - 1`; 0 for `n` 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next().checked_rem(n).unwrap_or(0)
+    }
+}
