@@ -103,7 +103,8 @@ impl ColumnDescriptor {
 /// }
 /// column.finish_chunk();
 /// column.skip(1000)?;
-/// let array = column.take(column.ready_rows()?)?;
+/// let ready = column.ready_rows()?;
+/// let array = column.take(ready)?;
 /// # Ok(()) }
 /// ```
 pub struct ColumnDecoder {

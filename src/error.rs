@@ -184,6 +184,8 @@ pub(crate) trait Context: Sized {
     fn in_column(self, column: impl FnOnce() -> String) -> Self;
     fn in_page(self, page: usize) -> Self;
     fn at_offset(self, offset: u64) -> Self;
+    /// The offset so far (0 where there is none) counts from `start` on.
+    fn offset_from(self, start: u64) -> Self;
 }
 
 impl Context for Error {
@@ -206,6 +208,12 @@ impl Context for Error {
         self.0.place.offset.get_or_insert(offset);
         self
     }
+
+    fn offset_from(mut self, start: u64) -> Self {
+        let offset = self.0.place.offset.get_or_insert(0);
+        *offset = offset.saturating_add(start);
+        self
+    }
 }
 
 impl<T> Context for Result<T> {
@@ -223,6 +231,10 @@ impl<T> Context for Result<T> {
 
     fn at_offset(self, offset: u64) -> Self {
         self.map_err(|e| e.at_offset(offset))
+    }
+
+    fn offset_from(self, start: u64) -> Self {
+        self.map_err(|e| e.offset_from(start))
     }
 }
 
@@ -333,6 +345,13 @@ mod tests {
             error.to_string(),
             "malformed: bit width 33 is more than 32 (row group 1, column a.b, page 2, byte 4)"
         );
+    }
+
+    #[test]
+    fn an_offset_within_a_part_becomes_one_within_the_file() {
+        let error = Error::malformed("").at_offset(3).offset_from(100).at_offset(7);
+        assert_eq!(error.place().offset, Some(103));
+        assert_eq!(Error::malformed("").offset_from(100).place().offset, Some(100));
     }
 
     #[test]

@@ -229,7 +229,7 @@ fn read_metadata(source: &Source, options: &ReadOptions) -> Result<FileMetadata>
     } else {
         source.read(range.clone())?
     };
-    FileMetadata::parse_with(footer, &options.metadata_limits).at_offset(range.start)
+    FileMetadata::parse_with(footer, &options.metadata_limits).offset_from(range.start)
 }
 
 /// Bytes read at once from the end of a file.
@@ -344,7 +344,7 @@ impl ColumnChunk {
     pub fn offset_index(&self) -> Result<Option<OffsetIndex>> {
         let Some(range) = self.place(self.metadata.offset_index_range())? else { return Ok(None) };
         let bytes = self.read(range.clone())?;
-        self.place(OffsetIndex::parse(&bytes).at_offset(range.start)).map(Some)
+        self.place(OffsetIndex::parse(&bytes).offset_from(range.start)).map(Some)
     }
     /// Whether it can be read, as far as the metadata tells.
     pub(crate) fn check(&self) -> Result<()> {

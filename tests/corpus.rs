@@ -3,7 +3,16 @@
 //! Each folder holds `expect.tsv` with the columns `path`, `verdict` (`read`, `reject`, or `either`), `rows`,
 //! `digest` and `alt_digests`. Every file is read by position and mapped, in batches of 1000 and of 7 rows: the four
 //! answers must agree, and be an error or have a digest as the verdict says.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::single_range_in_vec_init,
+    clippy::type_complexity
+)]
 
 mod support;
 
@@ -35,7 +44,8 @@ fn files_have_the_values_that_they_are_known_to_have() {
         println!("skipped: MARQUETRY_TEST_DATA names no folder of files");
         return;
     };
-    let rows: Vec<Expected> = folders.split(':').filter(|f| !f.is_empty()).flat_map(|f| table(f.as_ref())).collect();
+    let rows: Vec<Expected> =
+        folders.split(':').filter(|f| !f.is_empty()).flat_map(|f| table(f.as_ref())).collect();
     assert!(!rows.is_empty(), "no file in {folders}");
     let rows_left = Mutex::new(rows.iter());
     let faults = Mutex::new(Vec::new());

@@ -8,9 +8,10 @@ use std::collections::VecDeque;
 use super::levels::{LevelStream, Masks, Streams, Test, extend_compressed};
 use super::values::Values;
 use crate::arrow::array::ArrayRef;
-use crate::arrow::buffer::NullBuffer;
+use crate::arrow::buffer::{Buffer, NullBuffer};
 use crate::bitmap::Bitmap;
 use crate::error::{Context, Error, Result};
+use crate::metadata::Encoding;
 use crate::page::{DataPage, Page};
 
 /// Decodes the pages of one leaf, of any number of column chunks one after another.
@@ -53,6 +54,16 @@ struct PageState {
     offset: u64,
     /// Levels that are not in the masks yet.
     levels_left: usize,
+    /// Its values, until the first of them is wanted: a page of nulls may lack even the header of its encoding.
+    unopened: Option<PageValues>,
+}
+
+/// What [`Values::set_page`] takes.
+struct PageValues {
+    encoding: Encoding,
+    bytes: Buffer,
+    num_values: usize,
+    exact: bool,
 }
 
 /// What to do with rows.
@@ -256,7 +267,7 @@ impl LeafDecoder {
     }
 
     fn begin_page(&mut self, page: DataPage, rows_left: &mut u64, mode: Mode) -> Result<()> {
-        self.page = PageState { index: page.index, offset: page.offset, levels_left: 0 };
+        self.page = PageState { index: page.index, offset: page.offset, ..PageState::default() };
         let num_levels = page.num_values;
         if self.max_rep == 0 && mode == Mode::Skip && num_levels as u64 <= *rows_left {
             *rows_left -= num_levels as u64;
@@ -272,9 +283,22 @@ impl LeafDecoder {
             Some(nulls) if self.max_def > 0 && self.max_rep == 0 => num_levels.saturating_sub(nulls),
             _ => num_levels,
         };
-        self.values.set_page(page.encoding, page.values, num_values, self.max_def == 0)?;
+        self.page.unopened = Some(PageValues {
+            encoding: page.encoding,
+            bytes: page.values,
+            num_values,
+            exact: self.max_def == 0,
+        });
         self.page.levels_left = num_levels;
         Ok(())
+    }
+
+    /// Makes the page's values ready, before the first of them is read or skipped.
+    fn open_values(&mut self) -> Result<()> {
+        match self.page.unopened.take() {
+            Some(page) => self.values.set_page(page.encoding, page.bytes, page.num_values, page.exact),
+            None => Ok(()),
+        }
     }
 
     fn end_chunk(&mut self, num_rows: Option<u64>, rows_left: u64) -> Result<Option<Step>> {
@@ -333,15 +357,23 @@ impl LeafDecoder {
         }
         let present = Test::DefAtLeast(self.max_def);
         let num_values = self.masks.count(present, range.clone());
+        if num_values > 0 {
+            self.open_values()?;
+        }
         if mode == Mode::Skip {
-            self.values.skip(num_values)?;
+            if num_values > 0 {
+                self.values.skip(num_values)?;
+            }
             return Ok(end);
         }
         let start = self.values.len();
         if self.max_rep > 0 && start + range.len() > i32::MAX as usize {
             return Ok(range.start); // lists of more elements need another batch
         }
-        let got = self.values.read(num_values, done && start == 0 && self.max_def == 0)?;
+        let got = match num_values {
+            0 => 0,
+            _ => self.values.read(num_values, done && start == 0 && self.max_def == 0)?,
+        };
         let end =
             if got == num_values { end } else { self.masks.nth(present, range.start, got).unwrap_or(end) };
         self.spread(start, got, range.start..end)?;

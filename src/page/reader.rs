@@ -152,7 +152,7 @@ impl PageReader {
                 Err(e) if matches!(e.kind(), ErrorKind::EndOfData { .. }) && len < left => {
                     len = len.saturating_mul(8).min(left);
                 }
-                other => return other,
+                other => return other.offset_from(self.position),
             }
         }
     }

@@ -210,8 +210,8 @@ impl OpenChunk {
         let left = self.operation.rows_left;
         let Some(header) = self.pages.peek()? else { return Ok(false) };
         let rows = match &header.kind {
+            PageKind::Data(_) | PageKind::DataV2(_) if decoder.is_flat() => header.num_values() as u64,
             PageKind::DataV2(header) => header.num_rows as u64,
-            PageKind::Data(header) if decoder.is_flat() => header.num_values as u64,
             PageKind::Data(_) => 0,
             // The dictionary is needed whatever comes.
             _ => return Ok(false),

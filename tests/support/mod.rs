@@ -9,7 +9,9 @@
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
-    clippy::cast_sign_loss
+    clippy::cast_sign_loss,
+    clippy::single_range_in_vec_init,
+    clippy::should_implement_trait
 )]
 
 pub mod codec;

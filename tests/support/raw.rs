@@ -344,7 +344,8 @@ impl File {
         let mut out = Writer { bytes: MAGIC.to_vec(), ..Writer::default() };
         let mut written = Vec::new();
         for (_, chunks) in &self.groups {
-            let row_group = chunks.iter().enumerate().map(|(leaf, chunk)| out.pages(chunk, &self.schema, leaf));
+            let row_group =
+                chunks.iter().enumerate().map(|(leaf, chunk)| out.pages(chunk, &self.schema, leaf));
             written.push(row_group.collect::<Vec<_>>());
         }
         let mut footer = FooterWriter::new(self.schema);
@@ -376,12 +377,7 @@ struct Writer {
 
 impl Writer {
     /// Writes the pages of a chunk.
-    fn pages(
-        &mut self,
-        chunk: &Chunk,
-        schema: &Schema,
-        leaf: usize,
-    ) -> (ColumnChunkMetadata, Vec<Location>) {
+    fn pages(&mut self, chunk: &Chunk, schema: &Schema, leaf: usize) -> (ColumnChunkMetadata, Vec<Location>) {
         let pages: Vec<_> = chunk.pages.iter().map(|page| page.write(chunk.codec)).collect();
         let first_header = pages.first().map_or(0, |(header, _)| header.len());
         while !(self.bytes.len() + first_header).is_multiple_of(chunk.align) {
@@ -464,7 +460,13 @@ pub fn offset_index(locations: &[Location]) -> Vec<u8> {
 }
 
 /// A page header as a list of Thrift fields, for counts and sizes that no header can have.
-pub fn header_fields(page_type: i32, uncompressed: i32, compressed: i32, id: i16, fields: Vec<(i16, T)>) -> Vec<u8> {
+pub fn header_fields(
+    page_type: i32,
+    uncompressed: i32,
+    compressed: i32,
+    id: i16,
+    fields: Vec<(i16, T)>,
+) -> Vec<u8> {
     thrift::structure(&[
         (1, T::I32(page_type)),
         (2, T::I32(uncompressed)),
