@@ -91,6 +91,9 @@ pub fn lz4(bytes: &[u8]) -> Vec<u8> {
 pub fn hadoop_lz4(blocks: &[&[u8]]) -> Vec<u8> {
     let total: usize = blocks.iter().map(|block| block.len()).sum();
     let mut out = (total as u32).to_be_bytes().to_vec();
+    if total == 0 {
+        return out; // which ends the stream
+    }
     for block in blocks.iter().map(|block| lz4(block)) {
         out.extend((block.len() as u32).to_be_bytes());
         out.extend(block);

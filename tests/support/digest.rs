@@ -132,10 +132,9 @@ fn write(out: &mut String, array: &dyn Array, row: usize) {
         DataType::FixedSizeBinary(_) => bytes(out, array.as_fixed_size_binary().value(row)),
         DataType::List(_) => list::<i32>(out, array, row),
         DataType::LargeList(_) => list::<i64>(out, array, row),
-        DataType::FixedSizeList(..) => {
-            let items = array.as_fixed_size_list().value(row);
-            joined(out, 0..items.len(), |out, item| write(out, &items, item));
-        }
+        DataType::ListView(_) => items(out, array.as_list_view::<i32>().value(row).as_ref()),
+        DataType::LargeListView(_) => items(out, array.as_list_view::<i64>().value(row).as_ref()),
+        DataType::FixedSizeList(..) => items(out, array.as_fixed_size_list().value(row).as_ref()),
         DataType::Struct(_) => {
             joined(out, array.as_struct().columns(), |out, column| write(out, column, row));
         }
@@ -154,6 +153,10 @@ fn list<O: OffsetSizeTrait>(out: &mut String, array: &dyn Array, row: usize) {
     let list = array.as_list::<O>();
     let (from, to) = (list.value_offsets()[row], list.value_offsets()[row + 1]);
     joined(out, from.as_usize()..to.as_usize(), |out, item| write(out, list.values(), item));
+}
+
+fn items(out: &mut String, items: &dyn Array) {
+    joined(out, 0..items.len(), |out, item| write(out, items, item));
 }
 
 fn joined<I>(out: &mut String, items: impl IntoIterator<Item = I>, mut one: impl FnMut(&mut String, I)) {
