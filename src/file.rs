@@ -335,8 +335,25 @@ impl ColumnChunk {
     /// # Errors
     /// As [`ColumnChunk::pages`], and when they cannot be read.
     pub fn bytes(&self) -> Result<Buffer> {
-        self.place(self.metadata.byte_range()).and_then(|range| self.read(range))
+        let range = self.place(self.metadata.byte_range())?;
+        let slack = slack(self.file.metadata().created_by());
+        let end = if slack == 0 { range.end } else { self.pages_end(&range) };
+        self.read(range.start..end)
     }
+
+    /// Where the last page ends, for writers that added up wrongly; not before the end that they tell.
+    fn pages_end(&self, range: &Range<u64>) -> u64 {
+        let walk = || {
+            let mut pages = self.page_reader(false)?;
+            while pages.peek()?.is_some() {
+                pages.skip()?;
+            }
+            Ok::<u64, Error>(pages.position())
+        };
+        // Broken pages are for whoever decodes them to find.
+        walk().unwrap_or(range.end).min(self.file.source().len()).max(range.end)
+    }
+
     /// Its offset index: where each page lies and which row it begins with. Read when asked for.
     ///
     /// # Errors
