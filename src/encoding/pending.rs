@@ -35,4 +35,8 @@ macro_rules! pending {
     };
 }
 pending!(AlpDecoder<B, T>);
+pending!(ByteStreamSplitDecoder<B, T>);
+pending!(DeltaBinaryPackedDecoder<B, T>);
+pending!(DeltaLengthByteArrayDecoder<B>);
 pending!(DeltaByteArrayDecoder<B> Option<usize>);
+pending!(ByteStreamSplitBytesDecoder<B> usize);
