@@ -11,7 +11,8 @@ use crate::compression;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::logical::{ArrowSchema, Column, arrow_schema};
 use crate::metadata::{
-    ColumnChunkMetadata, FOOTER_TAIL_LEN, FileMetadata, NodeKind, OffsetIndex, RowGroupMetadata, SchemaNode,
+    BloomFilter, ColumnChunkMetadata, ColumnIndex, FOOTER_TAIL_LEN, FileMetadata, NodeKind, OffsetIndex,
+    RowGroupMetadata, SchemaNode, Statistics,
 };
 use crate::options::ReadOptions;
 use crate::page::{ChunkPlace, PageOptions, PageReader, Pages};
@@ -335,8 +336,64 @@ impl ColumnChunk {
     /// # Errors
     /// As [`ColumnChunk::pages`], and when they cannot be read.
     pub fn bytes(&self) -> Result<Buffer> {
-        self.place(self.metadata.byte_range()).and_then(|range| self.read(range))
+        let range = self.place(self.metadata.byte_range())?;
+        let slack = slack(self.file.metadata().created_by());
+        let end = if slack == 0 { range.end } else { self.pages_end(&range) };
+        self.read(range.start..end)
     }
+
+    /// Where the last page ends, for writers that added up wrongly; not before the end that they tell.
+    fn pages_end(&self, range: &Range<u64>) -> u64 {
+        let walk = || {
+            let mut pages = self.page_reader(false)?;
+            while pages.peek()?.is_some() {
+                pages.skip()?;
+            }
+            Ok::<u64, Error>(pages.position())
+        };
+        // Broken pages are for whoever decodes them to find.
+        walk().unwrap_or(range.end).min(self.file.source().len()).max(range.end)
+    }
+
+    /// Its bounds and counts, as far as they can be trusted; what is unknown is `None`.
+    ///
+    /// # Errors
+    /// None for a chunk that came from its file.
+    pub fn statistics(&self) -> Result<Statistics> {
+        Ok(self.metadata.typed_statistics(self.node()?))
+    }
+
+    /// Its column index: bounds of each page. Read when asked for, with the offset index, which says how many pages
+    /// there are.
+    ///
+    /// # Errors
+    /// When it cannot be read or contradicts itself. Data pages can be read without it.
+    pub fn column_index(&self) -> Result<Option<ColumnIndex>> {
+        let Some(range) = self.place(self.metadata.column_index_range())? else { return Ok(None) };
+        let Some(offsets) = self.offset_index()? else { return Ok(None) };
+        let (bytes, node) = (self.read(range.clone())?, self.node()?);
+        let index = ColumnIndex::parse(bytes, node, self.metadata.column_order, offsets.pages().len());
+        self.place(index.at_offset(range.start)).map(Some)
+    }
+
+    /// Its Bloom filter. Read when asked for.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is of a kind that this crate does not know.
+    pub fn bloom_filter(&self) -> Result<Option<BloomFilter>> {
+        let Some((offset, len)) = self.place(self.metadata.bloom_filter_position())? else { return Ok(None) };
+        let len = match len {
+            Some(len) => len,
+            None => {
+                let end = offset.saturating_add(BLOOM_HEADER).min(self.file.source().len());
+                let header = self.read(offset..end)?;
+                self.place(BloomFilter::byte_len(&header).at_offset(offset))?
+            }
+        };
+        let bytes = self.read(offset..offset.saturating_add(len))?;
+        self.place(BloomFilter::parse(bytes).at_offset(offset)).map(Some)
+    }
+
     /// Its offset index: where each page lies and which row it begins with. Read when asked for.
     ///
     /// # Errors

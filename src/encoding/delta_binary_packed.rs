@@ -9,7 +9,7 @@ use crate::cursor::Cursor;
 use crate::encoding::PageBytes;
 use crate::encoding::rle::check_count;
 use crate::error::{Error, Result};
-use crate::raw::delta::{GROUP, Kernels};
+use crate::raw::delta::{Blocks, GROUP, Kernels, Place};
 use crate::sink::PrimitiveSink;
 
 /// Decodes `INT32` and `INT64`.
@@ -55,9 +55,14 @@ impl<B: PageBytes, T: DeltaInt> DeltaBinaryPackedDecoder<B, T> {
     /// # Errors
     /// When the header is cut or breaks the format. With 0 values, nothing is looked at.
     pub fn new(bytes: B, num_values: usize) -> Result<Self> {
+        Self::starting_at(bytes, 0, num_values)
+    }
+
+    /// [`DeltaBinaryPackedDecoder::new`] for a header at byte `start`. Byte offsets count from the start of `bytes`.
+    pub(crate) fn starting_at(bytes: B, start: usize, num_values: usize) -> Result<Self> {
         let (header, last) = match num_values {
-            0 => (Header::default(), T::default()),
-            _ => Header::read(&bytes)?,
+            0 => (Header { blocks_at: start, ..Header::default() }, T::default()),
+            _ => Header::read(&bytes, start)?,
         };
         Ok(DeltaBinaryPackedDecoder {
             bytes,
@@ -100,8 +105,14 @@ impl<B: PageBytes, T: DeltaInt> DeltaBinaryPackedDecoder<B, T> {
     pub(crate) fn read_into(&mut self, n: usize, out: &mut Vec<T>) -> Result<()> {
         self.check(n)?;
         let mut wanted = self.take_ready(n, |values| out.extend_from_slice(values));
-        out.reserve(wanted);
+        // A width of 0 promises any number of values: what is more than this grows as they come.
+        out.reserve(wanted.min(RESERVE));
         while wanted >= GROUP {
+            wanted -=
+                self.whole_blocks(wanted, |kernels, blocks, place| kernels.decode_blocks(blocks, place, out));
+            if wanted < GROUP {
+                break;
+            }
             let groups = self.open_groups(wanted / GROUP)?;
             let packed = self.packed(groups)?;
             self.last = self.kernels.decode(packed, self.width, groups, self.min_delta, self.last, out);
@@ -127,6 +138,10 @@ impl<B: PageBytes, T: DeltaInt> DeltaBinaryPackedDecoder<B, T> {
         }
         let mut wanted = self.take_ready(n, |_| ());
         while wanted >= GROUP {
+            wanted -= self.whole_blocks(wanted, |kernels, blocks, place| kernels.skip_blocks(blocks, place));
+            if wanted < GROUP {
+                break;
+            }
             let groups = self.open_groups(wanted / GROUP)?;
             let packed = self.packed(groups)?;
             self.last = self.kernels.skip(packed, self.width, groups, self.min_delta, self.last);
@@ -140,7 +155,7 @@ impl<B: PageBytes, T: DeltaInt> DeltaBinaryPackedDecoder<B, T> {
     }
 
     /// Where the encoded stream ends: the byte offset behind the last miniblock that holds a value, by the header's
-    /// own count, padding included. Not past the end of the bytes. With 0 values, 0.
+    /// own count, padding included. Not past the end of the bytes. With 0 values, where it starts.
     ///
     /// # Errors
     /// When the blocks are cut before their last miniblock or break the format.
@@ -187,6 +202,30 @@ impl<B: PageBytes, T: DeltaInt> DeltaBinaryPackedDecoder<B, T> {
         self.pending_left -= taken;
         self.position += taken;
         wanted - taken
+    }
+
+    /// Runs `kernel` on whole blocks, as long as these are in order; gives the number of values in them.
+    fn whole_blocks(
+        &mut self,
+        wanted: usize,
+        mut kernel: impl FnMut(&Kernels<T>, &Blocks<'_>, &mut Place<T>) -> usize,
+    ) -> usize {
+        let Header { miniblocks, groups_per_miniblock, .. } = self.header;
+        let block_size = miniblocks * groups_per_miniblock * GROUP;
+        let mut left = wanted;
+        while self.groups_left + self.miniblocks_left == 0 && block_size <= left.min(RESERVE) {
+            let max_blocks = left.min(RESERVE) / block_size;
+            let blocks = Blocks { bytes: &self.bytes, miniblocks, groups_per_miniblock, max_blocks };
+            let mut place = Place { at: self.group_at, last: self.last };
+            let done = kernel(&self.kernels, &blocks, &mut place);
+            (self.group_at, self.last) = (place.at, place.last);
+            self.position += done * block_size;
+            left -= done * block_size;
+            if done < max_blocks {
+                break;
+            }
+        }
+        wanted - left
     }
 
     /// Opens the next miniblock when the open one is read to its end; up to `max` of the groups that are left in it.
@@ -265,8 +304,8 @@ impl<B: PageBytes, T: DeltaInt> DeltaBinaryPackedDecoder<B, T> {
 
 impl Header {
     /// The header and the first value.
-    fn read<T: DeltaInt>(bytes: &[u8]) -> Result<(Header, T)> {
-        let mut cursor = Cursor::new(bytes);
+    fn read<T: DeltaInt>(bytes: &[u8], start: usize) -> Result<(Header, T)> {
+        let mut cursor = Cursor::at(bytes, start);
         let block_size = cursor.uleb128_u32("block size")? as usize;
         let miniblocks = cursor.uleb128_u32("number of miniblocks in a block")? as usize;
         let total = cursor.uleb128_u32("total value count")? as usize;
@@ -284,6 +323,9 @@ impl Header {
         Ok((Header { miniblocks, groups_per_miniblock, total, blocks_at: cursor.position() }, first))
     }
 }
+
+/// Values that room is made for at once.
+const RESERVE: usize = 1 << 16;
 
 /// Bytes of a group.
 fn group_len(width: u8) -> usize {
@@ -389,7 +431,7 @@ pub(crate) mod tests {
                 for values in samples(n, 64).into_iter().step_by(5) {
                     let mut bytes = encode(&values, 64, block_size, miniblocks);
                     let end = bytes.len();
-                    bytes.extend([0xaa; 9]);
+                    bytes.extend([0xff; 40]);
                     let decoder = DeltaBinaryPackedDecoder::<_, i64>::new(&bytes[..], n).unwrap();
                     assert_eq!(decoder.end_of_bytes().unwrap(), end);
                     for batch in [n, 1, 31, 32, 100] {

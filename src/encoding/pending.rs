@@ -35,8 +35,4 @@ macro_rules! pending {
     };
 }
 pending!(AlpDecoder<B, T>);
-pending!(ByteStreamSplitDecoder<B, T>);
-pending!(DeltaBinaryPackedDecoder<B, T>);
-pending!(DeltaLengthByteArrayDecoder<B>);
 pending!(DeltaByteArrayDecoder<B> Option<usize>);
-pending!(ByteStreamSplitBytesDecoder<B> usize);

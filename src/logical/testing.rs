@@ -64,6 +64,7 @@ fn add(schema: &mut Schema, element: Element, parent: usize, levels: (u8, u8), f
         repetition: element.repetition,
         field_id: element.field_id,
         logical: element.logical,
+        has_unknown_annotation: false,
         definition_level,
         repetition_level,
         parent,

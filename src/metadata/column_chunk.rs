@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::geospatial::GeospatialStatistics;
 use super::key_value::{read_key_values, write_key_values};
 use super::statistics::EncodedStatistics;
-use super::{ColumnOrder, Compression, Encoding, KeyValue, PageType, PhysicalType};
+use super::{ColumnOrder, Compression, Encoding, KeyValue, PageType, PhysicalType, SchemaNode, Statistics};
 use crate::error::{Error, ErrorKind, Result};
 use crate::thrift::{Field, Reader, StructWriter, Wire, required};
 
@@ -146,6 +146,14 @@ impl ColumnChunkMetadata {
     pub fn set_bloom_filter(&mut self, range: Range<u64>) -> Result<()> {
         (self.offsets.bloom_filter, self.offsets.bloom_filter_length) = extent(range)?;
         Ok(())
+    }
+
+    /// What the statistics say, as far as it can be trusted; `node` is the column's leaf of the schema. Everything
+    /// is unknown where there are none.
+    pub fn typed_statistics(&self, node: &SchemaNode) -> Statistics {
+        let encoded = self.statistics.as_ref();
+        let nothing = EncodedStatistics::default();
+        encoded.unwrap_or(&nothing).decode(node, self.column_order, self.num_values)
     }
 
     /// Where the chunk's pages lie in the file: from its dictionary page, or else its first data page, for

@@ -565,6 +565,35 @@ mod tests {
     }
 
     #[test]
+    fn claims_that_the_bytes_cannot_hold_are_errors() {
+        let size = |id: u8, size: &[u8]| [&[(id << 4) | 0x09, 0xfc][..], size, &[0]].concat();
+        // Lists of schema elements and row groups: 109 million, 2^31-1, and 2^32-1, which is -1 to Thrift.
+        for list in [
+            size(2, &[0xbc, 0xff, 0xfc, 0x33]),
+            size(2, &[0xff, 0xff, 0xff, 0xff, 0x0f]),
+            size(4, &[0xff, 0xff, 0xff, 0xff, 0x07]),
+        ] {
+            assert!(parse(&list).is_err());
+        }
+        // `created_by` of 2^31-1 bytes.
+        assert!(parse(&[0x68, 0xff, 0xff, 0xff, 0xff, 0x07, b'x']).is_err());
+        // Field 10, which nobody knows, holds structs 100,000 deep.
+        let deep = [&[0xac][..], &[0x1c].repeat(100_000), &[0].repeat(100_000)].concat();
+        assert!(matches!(parse(&deep).unwrap_err().kind(), ErrorKind::Limit { .. }));
+        let children = |num_children| {
+            footer(|s| {
+                s.structs(2, 0..1, |s, _| {
+                    s.binary(4, b"root");
+                    s.i32(5, num_children);
+                });
+            })
+        };
+        for num_children in [-1, i32::MIN, i32::MAX] {
+            assert!(parse(&children(num_children)).unwrap_err().to_string().contains("children"));
+        }
+    }
+
+    #[test]
     fn is_shared_between_threads() {
         fn check<T: Send + Sync + 'static>() {}
         check::<FileMetadata>();

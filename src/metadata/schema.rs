@@ -26,6 +26,8 @@ pub struct SchemaNode {
     pub field_id: Option<i32>,
     /// Its annotation, logical type or legacy converted type alike; `None` also where this crate does not know it.
     pub logical: Option<LogicalType>,
+    /// Whether the file annotates it with what this crate does not know: its values then have no known order.
+    pub(crate) has_unknown_annotation: bool,
     /// Definition level at which a value of this node is present (0 for required nodes at the top). At most 255.
     pub definition_level: u8,
     /// Repetition level of this node: how many repeated nodes lie on the path down to it, itself included.

@@ -55,6 +55,8 @@ pub(super) struct Element {
     pub(super) precision: Option<i32>,
     pub(super) field_id: Option<i32>,
     pub(super) logical: Option<LogicalType>,
+    /// Whether there is a `logicalType`, of whatever kind.
+    pub(super) is_annotated: bool,
 }
 
 fn read_element(reader: &mut Reader<'_>) -> Result<Element> {
@@ -70,7 +72,10 @@ fn read_element(reader: &mut Reader<'_>) -> Result<Element> {
             7 => element.scale = r.i32(field)?,
             8 => element.precision = r.i32(field)?,
             9 => element.field_id = r.i32(field)?,
-            10 => element.logical = read_logical(r, field)?,
+            10 => {
+                element.is_annotated = true;
+                element.logical = read_logical(r, field)?;
+            }
             _ => r.skip(field)?,
         }
         Ok(())
@@ -160,6 +165,7 @@ impl Tree {
         let converted = element
             .converted
             .and_then(|number| from_converted(number, element.precision, element.scale, in_map));
+        let logical = element.logical.or(converted);
         let mut field = above.field;
         if let NodeKind::Group { children, .. } = &mut above.kind {
             if parent == 0 {
@@ -171,7 +177,9 @@ impl Tree {
             name: required(element.name, "SchemaElement.name")?,
             repetition,
             field_id: element.field_id,
-            logical: element.logical.or(converted),
+            has_unknown_annotation: logical.is_none()
+                && (element.is_annotated || element.converted.is_some()),
+            logical,
             definition_level: level(above.definition_level, definition)?,
             repetition_level: level(above.repetition_level, repeated)?,
             parent,
@@ -210,6 +218,7 @@ fn root(name: String, kind: NodeKind) -> SchemaNode {
         repetition: Repetition::Required,
         field_id: None,
         logical: None,
+        has_unknown_annotation: false,
         definition_level: 0,
         repetition_level: 0,
         parent: 0,
@@ -371,6 +380,12 @@ mod tests {
         assert_eq!(annotated(None, 0), Some(LogicalType::String));
         assert_eq!(annotated(None, 5), Some(LogicalType::Decimal { precision: 9, scale: 2 }));
         assert_eq!(annotated(None, 24), None);
+        let unknown = |converted, is_annotated| {
+            let element = Element { converted, is_annotated, ..leaf("a") };
+            build([group("root", 1), element]).unwrap().node(1).has_unknown_annotation
+        };
+        assert!(unknown(Some(24), false) && unknown(None, true));
+        assert!(!unknown(Some(0), true) && !unknown(None, false));
     }
 
     #[test]

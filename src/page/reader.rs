@@ -79,6 +79,11 @@ impl PageReader {
         Ok(self.peeked.as_ref().map(|(header, _)| header))
     }
 
+    /// Where the next page's header stands; at the end of the chunk, where its last page ends.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
     /// Passes over the next page without reading its body.
     pub(crate) fn skip(&mut self) -> Result<()> {
         if self.peek()?.is_some()

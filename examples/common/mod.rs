@@ -1,0 +1,12 @@
+//! What the examples share.
+#![allow(dead_code)] // each example uses its part of it
+
+pub(crate) mod cli;
+pub(crate) mod headers;
+pub(crate) mod human;
+pub(crate) mod leaf;
+pub(crate) mod plain;
+pub(crate) mod progress;
+pub(crate) mod sample;
+pub(crate) mod table;
+pub(crate) mod value;
