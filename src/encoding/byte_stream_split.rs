@@ -164,6 +164,7 @@ impl<B: PageBytes> Page<B> {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation)]
 mod tests {
     use super::*;
     use crate::sink::{BytesSink, FixedBytesSink};

@@ -3,6 +3,7 @@
 mod bit_packed;
 mod byte_stream_split;
 mod delta_binary_packed;
+mod delta_byte_array;
 mod delta_length_byte_array;
 mod dictionary;
 mod pending;
@@ -12,6 +13,7 @@ mod rle;
 pub use bit_packed::BitPackedDecoder;
 pub use byte_stream_split::{ByteStreamSplitBytesDecoder, ByteStreamSplitDecoder};
 pub use delta_binary_packed::{DeltaBinaryPackedDecoder, DeltaInt};
+pub use delta_byte_array::DeltaByteArrayDecoder;
 pub use delta_length_byte_array::DeltaLengthByteArrayDecoder;
 pub use dictionary::{
     DictionaryDecoder, plain_byte_dictionary, plain_dictionary, plain_fixed_byte_dictionary,

@@ -35,4 +35,3 @@ macro_rules! pending {
     };
 }
 pending!(AlpDecoder<B, T>);
-pending!(DeltaByteArrayDecoder<B> Option<usize>);

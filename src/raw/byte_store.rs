@@ -12,6 +12,7 @@ use crate::arrow::buffer::{Buffer, MutableBuffer, NullBuffer, OffsetBuffer, Scal
 use crate::bitmap::{Bitmap, Bits};
 use crate::error::{Error, ErrorKind, Result};
 use crate::raw::byte_dictionary::ByteDictionary;
+use crate::raw::front_coding::FrontCoded;
 use crate::raw::spread::check_count;
 
 #[derive(Debug, Clone)]
@@ -56,6 +57,15 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
         self.values.extend_from_slice(value);
         self.offsets.push(O::usize_as(end));
         true
+    }
+
+    /// Appends front-coded values, until one does not fit. See [`FrontCoded::append`].
+    pub(crate) fn append_front_coded(
+        &mut self,
+        coded: &FrontCoded<'_>,
+        previous: &mut Vec<u8>,
+    ) -> Result<(usize, usize)> {
+        coded.append(&mut self.values, &mut self.offsets, previous)
     }
 
     /// Appends the values that `ids` names, until one does not fit; gives how many.

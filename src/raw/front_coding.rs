@@ -11,10 +11,12 @@
 //!
 //! A value longer than the window is copied in the usual way.
 #![allow(clippy::indexing_slicing)] // of values that have been counted against the output
+#![allow(clippy::cast_possible_truncation)] // of what is at most 128
 
 use super::isa::Isa;
 use crate::arrow::array::OffsetSizeTrait;
 use crate::error::{Error, ErrorKind, Result};
+use crate::sink::{impossible_prefix, negative_length};
 
 /// Values by their lengths: what each shares with the one before it, and what it adds. The latter lie end to end.
 #[derive(Debug, Clone, Copy)]
@@ -43,12 +45,13 @@ impl FrontCoded<'_> {
         ends: &mut Vec<O>,
         previous: &mut Vec<u8>,
     ) -> Result<(usize, usize)> {
-        self.append_with(Isa::best(), values, ends, previous)
+        self.append_with(Isa::best(), O::MAX_OFFSET, values, ends, previous)
     }
 
     fn append_with<O: OffsetSizeTrait>(
         &self,
         isa: Isa,
+        max_offset: usize,
         values: &mut Vec<u8>,
         ends: &mut Vec<O>,
         previous: &mut Vec<u8>,
@@ -56,7 +59,8 @@ impl FrontCoded<'_> {
         let (total, longest) = self.lengths();
         make_room(values, total.min(RESERVE) + WIDEST)?;
         ends.reserve(self.len());
-        let mut run = Run { coded: *self, values, ends, index: 0, used: 0, start: 0, len: previous.len() };
+        let mut run =
+            Run { coded: *self, max_offset, values, ends, index: 0, used: 0, start: 0, len: previous.len() };
         // The first value takes its prefix from elsewhere, and the others from the one before.
         if !run.first(previous)? {
             return Ok((0, 0));
@@ -107,6 +111,8 @@ fn make_room(values: &mut Vec<u8>, n: usize) -> Result<()> {
 /// The state between two values.
 struct Run<'a, O> {
     coded: FrontCoded<'a>,
+    /// Where values may end, at most what `O` holds.
+    max_offset: usize,
     values: &'a mut Vec<u8>,
     ends: &'a mut Vec<O>,
     /// Values appended, and bytes of suffixes that they took.
@@ -139,7 +145,7 @@ impl<O: OffsetSizeTrait> Run<'_, O> {
             return Err(impossible(prefix, suffix, self.len, left));
         }
         let end = self.values.len() + p + s;
-        Ok((end <= O::MAX_OFFSET).then_some(Next { prefix: p, len: p + s, end }))
+        Ok((end <= self.max_offset).then_some(Next { prefix: p, len: p + s, end }))
     }
 
     #[inline(always)]
@@ -202,9 +208,13 @@ impl<O: OffsetSizeTrait> Run<'_, O> {
 
 #[cold]
 fn impossible(prefix: i32, suffix: i32, previous: usize, left: usize) -> Error {
-    Error::malformed(format!(
-        "a value of {prefix} bytes of the one before, which has {previous}, and {suffix} of its own, of {left} left"
-    ))
+    match usize::try_from(prefix) {
+        Ok(n) if n <= previous => match usize::try_from(suffix) {
+            Ok(n) => Error::end_of_data("suffix of a byte array", n, left),
+            Err(_) => negative_length(suffix),
+        },
+        _ => impossible_prefix(prefix, previous),
+    }
 }
 
 /// The first bytes of a value in registers. Bytes past the value's end are anything.
@@ -420,14 +430,18 @@ mod tests {
                     let mut previous = b"the value before".to_vec();
                     let coded =
                         FrontCoded { prefixes: &prefixes[..cut], suffixes: &suffixes[..cut], data: &data };
-                    let (taken, used) = coded.append_with(isa, &mut out, &mut ends, &mut previous).unwrap();
+                    let (taken, used) = coded
+                        .append_with(isa, i32::MAX as usize, &mut out, &mut ends, &mut previous)
+                        .unwrap();
                     assert_eq!(taken, cut);
                     assert_eq!(out[3..], values[..cut].concat(), "{isa:?} {longest}");
                     assert_eq!(previous, values[cut - 1]);
                     out.extend(b"xyz");
                     let (prefixes, suffixes) = (&prefixes[cut..], &suffixes[cut..]);
                     let coded = FrontCoded { prefixes, suffixes, data: &data[used..] };
-                    let rest = coded.append_with(isa, &mut out, &mut ends, &mut previous).unwrap();
+                    let rest = coded
+                        .append_with(isa, i32::MAX as usize, &mut out, &mut ends, &mut previous)
+                        .unwrap();
                     assert_eq!(rest, (700 - cut, data.len() - used));
                     let expected =
                         [b"abc", &values[..cut].concat()[..], b"xyz", &values[cut..].concat()].concat();
@@ -458,7 +472,7 @@ mod tests {
             ] {
                 let coded = FrontCoded { prefixes: &prefixes, suffixes: &suffixes, data: &[7; 10] };
                 let (mut out, mut ends, mut previous) = (vec![], vec![0i32], b"12345".to_vec());
-                let result = coded.append_with(isa, &mut out, &mut ends, &mut previous);
+                let result = coded.append_with(isa, i32::MAX as usize, &mut out, &mut ends, &mut previous);
                 assert!(result.is_err(), "{prefixes:?} {suffixes:?}");
                 assert!(out.len() < 100 && out.capacity() < 2 * RESERVE);
             }
@@ -467,16 +481,22 @@ mod tests {
 
     #[test]
     fn stops_before_the_value_that_the_offsets_cannot_hold() {
-        /// Sixteen MiB, doubled by repetition until 32-bit offsets are full.
-        const LEN: i32 = 1 << 24;
-        let data = vec![9; LEN as usize];
-        let n = 200;
-        let suffixes: Vec<i32> = (0..n).map(|i| if i == 0 { LEN } else { 0 }).collect();
-        let prefixes: Vec<i32> = suffixes.iter().map(|s| LEN - s).collect();
+        let (values, prefixes, suffixes, data) = sample(3, 100, 90);
         let coded = FrontCoded { prefixes: &prefixes, suffixes: &suffixes, data: &data };
-        let (mut out, mut ends, mut previous) = (vec![], vec![0i32], vec![]);
-        let (taken, used) = coded.append_with(Isa::best(), &mut out, &mut ends, &mut previous).unwrap();
-        assert_eq!((taken, used), (127, LEN as usize));
-        assert_eq!((out.len(), previous.len()), (127 << 24, LEN as usize));
+        for isa in Isa::available() {
+            for fitting in [0, 1, 2, 50, 99] {
+                let max_offset =
+                    10 + values[..fitting].concat().len() + values[fitting].len().saturating_sub(1);
+                let (mut out, mut ends, mut previous) =
+                    (vec![1; 10], vec![10i32], b"the value before".to_vec());
+                let (taken, used) =
+                    coded.append_with(isa, max_offset, &mut out, &mut ends, &mut previous).unwrap();
+                let fitting = fitting + usize::from(values[fitting].is_empty());
+                assert_eq!(taken, fitting);
+                assert_eq!(used as i32, suffixes[..fitting].iter().sum());
+                assert_eq!((ends.len(), out[10..].to_vec()), (fitting + 1, values[..fitting].concat()));
+                assert_eq!(previous, *values[..fitting].last().map_or(&b"the value before"[..], |v| v));
+            }
+        }
     }
 }

@@ -6,9 +6,10 @@ use std::sync::OnceLock;
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isa {
-    /// AVX-512 with byte permutes: F, BW, DQ, VL and VBMI (Ice Lake, Zen 4 and later).
+    /// AVX-512 with byte permutes: F, BW, DQ, VL and VBMI (Ice Lake, Zen 4 and later), and all of AVX2's.
     #[cfg(target_arch = "x86_64")]
     Avx512,
+    /// AVX2 with BMI1, BMI2 and POPCNT (Haswell, Zen and later).
     #[cfg(target_arch = "x86_64")]
     Avx2,
     /// What every machine runs.
@@ -39,14 +40,20 @@ impl Isa {
         match self {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => {
-                is_x86_feature_detected!("avx512f")
+                Isa::Avx2.detected()
+                    && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512vbmi")
             }
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => is_x86_feature_detected!("avx2"),
+            Isa::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("bmi1")
+                    && is_x86_feature_detected!("bmi2")
+                    && is_x86_feature_detected!("popcnt")
+            }
             Isa::Portable => true,
         }
     }

@@ -13,6 +13,7 @@
 //! Wider registers interleave within each 16 bytes only. So their bytes are put in order first: what the 16 bytes
 //! number `l` of the results need moves to the 16 bytes number `l` of the streams.
 #![allow(clippy::indexing_slicing)] // tables and registers, by numbers that are known when compiled
+#![allow(clippy::cast_possible_truncation)] // in tables of bytes
 
 use super::fixed::FixedWidth;
 use super::isa::Isa;

@@ -17,6 +17,7 @@ use crate::bitmap::Bits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::raw::byte_dictionary::ByteDictionary;
 use crate::raw::byte_store::check_nulls;
+use crate::raw::front_coding::FrontCoded;
 use crate::raw::spread::spread;
 
 /// Longest value that a view holds itself.
@@ -80,6 +81,35 @@ impl ViewStore {
         let (index, offset) = (number(index)?, number(self.open.len())?);
         self.open.extend_from_slice(value);
         Ok(make_view(value, index, offset))
+    }
+
+    /// Appends front-coded values. Long ones go to a buffer of their own. See [`FrontCoded::append`].
+    ///
+    /// # Errors
+    /// When a value is 2 GiB or more, or the lengths are impossible.
+    pub(crate) fn append_front_coded(
+        &mut self,
+        coded: &FrontCoded<'_>,
+        previous: &mut Vec<u8>,
+    ) -> Result<(usize, usize)> {
+        let (mut values, mut ends) = (Vec::new(), Vec::<i32>::new());
+        let (taken, used) = coded.append(&mut values, &mut ends, previous)?;
+        if taken == 0 && !coded.prefixes.is_empty() {
+            return Err(ErrorKind::OffsetOverflow { use_instead: "LargeBinary or LargeUtf8" }.into());
+        }
+        let source = Buffer::from_vec(values);
+        let starts = std::iter::once(&0).chain(&ends).map(|&end| end.cast_unsigned() as usize);
+        let lens = starts.clone().zip(starts.skip(1)).map(|(start, end)| (start, end - start));
+        let lent =
+            if lens.clone().all(|(_, len)| len <= INLINE) { None } else { self.lent(&source, &source) };
+        self.views.reserve(ends.len());
+        for (start, len) in lens {
+            match &lent {
+                Some(lent) => self.lend(lent, start, len)?,
+                None => self.push(source.get(start..start + len).unwrap_or_default())?,
+            }
+        }
+        Ok((taken, used))
     }
 
     /// Appends one value that lies `offset` bytes into what was lent, pointing at it when it is long.

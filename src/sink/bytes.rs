@@ -7,6 +7,7 @@ use crate::arrow::buffer::NullBuffer;
 use crate::bitmap::{Bitmap, Bits};
 use crate::error::Result;
 use crate::raw::byte_store::ByteStore;
+use crate::raw::front_coding::FrontCoded;
 use crate::sink::{ByteDictionary, ByteSink, Sink};
 
 /// Byte strings end to end: `Binary` and `Utf8` with `O = i32`, their large kin with `i64`.
@@ -117,6 +118,16 @@ impl<O: OffsetSizeTrait> ByteSink for BytesSink<O> {
 
     fn reserve_bytes(&mut self, n: usize) {
         self.store.reserve_bytes(n);
+    }
+
+    fn append_front_coded(
+        &mut self,
+        prefixes: &[i32],
+        suffixes: &[i32],
+        data: &[u8],
+        previous: &mut Vec<u8>,
+    ) -> Result<(usize, usize)> {
+        self.store.append_front_coded(&FrontCoded { prefixes, suffixes, data }, previous)
     }
 
     fn append_dictionary(&mut self, ids: &[u32], dictionary: &ByteDictionary) -> Result<usize> {

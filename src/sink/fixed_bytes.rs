@@ -4,6 +4,7 @@ use crate::arrow::array::FixedSizeBinaryArray;
 use crate::arrow::buffer::{Buffer, NullBuffer};
 use crate::bitmap::Bits;
 use crate::error::{Error, Result};
+use crate::raw::front_coding::FrontCoded;
 use crate::raw::spread::check_count;
 use crate::sink::{ByteSink, Sink, check_width};
 
@@ -112,6 +113,23 @@ impl Sink for FixedBytesSink {
 impl ByteSink for FixedBytesSink {
     fn push(&mut self, value: &[u8]) -> Result<bool> {
         self.take(value).map(|()| true)
+    }
+
+    fn append_front_coded(
+        &mut self,
+        prefixes: &[i32],
+        suffixes: &[i32],
+        data: &[u8],
+        previous: &mut Vec<u8>,
+    ) -> Result<(usize, usize)> {
+        let mut lens = prefixes.iter().zip(suffixes).map(|(&p, &s)| i64::from(p) + i64::from(s));
+        if let Some(len) = lens.find(|&len| usize::try_from(len) != Ok(self.width)) {
+            return Err(Error::malformed(format!("a value of {len} bytes, not {}", self.width)));
+        }
+        let mut ends = Vec::<i64>::new();
+        let appended = FrontCoded { prefixes, suffixes, data }.append(&mut self.values, &mut ends, previous);
+        self.len += ends.len();
+        appended
     }
 
     fn append_fixed(&mut self, data: &[u8], width: usize, _source: Option<&Buffer>) -> Result<usize> {

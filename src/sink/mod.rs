@@ -115,6 +115,38 @@ pub trait ByteSink: Sink {
         Ok(lengths.len())
     }
 
+    /// Appends values of which each is the first `prefixes[i]` bytes of the one before it, then `suffixes[i]` bytes
+    /// of its own; those lie end to end in `data`. `previous` is the value before the first, and becomes the last one
+    /// appended. Gives how many values fitted and how many bytes of `data` they took.
+    ///
+    /// # Errors
+    /// When a prefix is negative or longer than the value before it, or a suffix is negative or longer than what is
+    /// left of `data`.
+    fn append_front_coded(
+        &mut self,
+        prefixes: &[i32],
+        suffixes: &[i32],
+        data: &[u8],
+        previous: &mut Vec<u8>,
+    ) -> Result<(usize, usize)> {
+        let mut cursor = Cursor::new(data);
+        let mut value = Vec::new();
+        for (taken, (&prefix, &suffix)) in prefixes.iter().zip(suffixes).enumerate() {
+            let before = cursor.position();
+            let kept = usize::try_from(prefix).ok().and_then(|prefix| previous.get(..prefix));
+            let kept = kept.ok_or_else(|| impossible_prefix(prefix, previous.len()))?;
+            let suffix = usize::try_from(suffix).map_err(|_| negative_length(suffix))?;
+            value.clear();
+            value.extend_from_slice(kept);
+            value.extend_from_slice(cursor.take(suffix, "suffix of a byte array")?);
+            if !self.push(&value)? {
+                return Ok((taken, before));
+            }
+            std::mem::swap(previous, &mut value);
+        }
+        Ok((prefixes.len().min(suffixes.len()), cursor.position()))
+    }
+
     /// Appends `data.len() / width` values of `width` bytes each; gives how many fitted.
     ///
     /// # Errors
@@ -165,4 +197,10 @@ pub(crate) fn check_width(data: &[u8], width: usize) -> Result<()> {
 
 pub(crate) fn negative_length(len: i32) -> Error {
     Error::malformed(format!("a byte array of {len} bytes"))
+}
+
+pub(crate) fn impossible_prefix(prefix: i32, previous: usize) -> Error {
+    Error::malformed(format!(
+        "a value that begins with {prefix} bytes of the one before, which has {previous}"
+    ))
 }

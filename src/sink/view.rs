@@ -5,6 +5,7 @@ use crate::arrow::buffer::{Buffer, NullBuffer};
 use crate::bitmap::Bits;
 use crate::cursor::Cursor;
 use crate::error::Result;
+use crate::raw::front_coding::FrontCoded;
 use crate::raw::view_store::ViewStore;
 use crate::sink::{ByteDictionary, ByteSink, Sink, check_width, negative_length};
 
@@ -111,6 +112,31 @@ impl ByteSink for ViewSink {
             }
         }
         Ok(lengths.len())
+    }
+
+    fn append_front_coded(
+        &mut self,
+        prefixes: &[i32],
+        suffixes: &[i32],
+        data: &[u8],
+        previous: &mut Vec<u8>,
+    ) -> Result<(usize, usize)> {
+        let n = prefixes.len().min(suffixes.len());
+        let (mut done, mut at) = (0, 0);
+        while done < n {
+            // Fewer than asked for: the values take more than one buffer.
+            let (prefixes, suffixes) = (prefixes.get(done..), suffixes.get(done..));
+            let data = data.get(at..).unwrap_or_default();
+            let coded = FrontCoded {
+                prefixes: prefixes.unwrap_or_default(),
+                suffixes: suffixes.unwrap_or_default(),
+                data,
+            };
+            let (taken, used) = self.store.append_front_coded(&coded, previous)?;
+            done += taken;
+            at += used;
+        }
+        Ok((done, at))
     }
 
     fn append_fixed(&mut self, data: &[u8], width: usize, source: Option<&Buffer>) -> Result<usize> {
