@@ -334,7 +334,6 @@ fn deltas_wider_than_the_type_are_refused_or_exact() {
 }
 
 #[test]
-#[ignore = "DELTA_BYTE_ARRAY is still to come"]
 fn delta_pages_of_nulls_may_have_any_header_or_none() {
     for header in [delta(&[], 32), vec![0, 0, 0, 0], vec![]] {
         let file = optional(
@@ -361,7 +360,6 @@ fn delta_pages_of_nulls_may_have_any_header_or_none() {
 }
 
 #[test]
-#[ignore = "DELTA_BYTE_ARRAY is still to come"]
 fn delta_encoded_strings_and_numbers_cross_blocks_and_pages() {
     let mut random = Random::new(7);
     let strings: Vec<String> =
@@ -387,7 +385,6 @@ fn delta_encoded_strings_and_numbers_cross_blocks_and_pages() {
 }
 
 #[test]
-#[ignore = "BYTE_STREAM_SPLIT is still to come"]
 fn byte_stream_split_pages_with_nulls_hold_only_what_is_there() {
     let levels = [0, 1, 1, 0, 1, 1, 0, 1, 1, 0];
     for version in VERSIONS {

@@ -1,7 +1,7 @@
 //! BYTE_STREAM_SPLIT: byte `k` of every value in stream `k`, the streams end to end (Encodings.md, "Byte Stream Split").
 //!
-//! The length of the bytes says how many values there are, and so where each stream begins: it has to be a whole number
-//! of values, and at least as many as the page counts.
+//! The length of the bytes says how many values there are, and so where each stream begins. It has to be a whole number
+//! of values. The page may count more, for it may count nulls too: reading past the bytes is the error.
 
 use std::marker::PhantomData;
 
@@ -22,7 +22,7 @@ impl<B: PageBytes, T: FixedWidth> ByteStreamSplitDecoder<B, T> {
     /// For `num_values` values in `bytes`.
     ///
     /// # Errors
-    /// When `bytes` is not a whole number of values, or holds fewer.
+    /// When `bytes` is not a whole number of values. With 0 values, nothing is looked at.
     pub fn new(bytes: B, num_values: usize) -> Result<Self> {
         Ok(ByteStreamSplitDecoder { page: Page::new(bytes, num_values, size_of::<T>())?, value: PhantomData })
     }
@@ -40,9 +40,9 @@ impl<B: PageBytes, T: FixedWidth> ByteStreamSplitDecoder<B, T> {
     /// Appends the next `n` values; gives `n`.
     ///
     /// # Errors
-    /// When there are fewer.
+    /// When there are fewer, by count or by bytes.
     pub fn read(&mut self, n: usize, sink: &mut PrimitiveSink<T>) -> Result<usize> {
-        check_count(n, self.remaining())?;
+        self.page.check(n)?;
         if let Some(streams) = self.page.streams() {
             streams.append(self.page.position, n, sink.as_mut_vec());
         }
@@ -71,7 +71,7 @@ impl<B: PageBytes> ByteStreamSplitBytesDecoder<B> {
     /// For `num_values` values of `width` bytes in `bytes`.
     ///
     /// # Errors
-    /// When `width` is 0, or `bytes` is not a whole number of values, or holds fewer.
+    /// When `width` is 0, or `bytes` is not a whole number of values. With 0 values, nothing is looked at.
     pub fn new(bytes: B, num_values: usize, width: usize) -> Result<Self> {
         Ok(ByteStreamSplitBytesDecoder { page: Page::new(bytes, num_values, width)?, scratch: Vec::new() })
     }
@@ -89,9 +89,9 @@ impl<B: PageBytes> ByteStreamSplitBytesDecoder<B> {
     /// Appends the next `n` values; gives how many fitted (see [`ByteSink`]).
     ///
     /// # Errors
-    /// When there are fewer, or the sink refuses one.
+    /// When there are fewer, by count or by bytes, or the sink refuses one.
     pub fn read<S: ByteSink>(&mut self, n: usize, sink: &mut S) -> Result<usize> {
-        check_count(n, self.remaining())?;
+        self.page.check(n)?;
         let Some(streams) = self.page.streams() else { return Ok(n) };
         sink.reserve(n);
         sink.reserve_bytes(n * self.page.width);
@@ -134,17 +134,19 @@ struct Page<B> {
 impl<B: PageBytes> Page<B> {
     fn new(bytes: B, num_values: usize, width: usize) -> Result<Self> {
         let page = Page { bytes, width, num_values, position: 0 };
-        if num_values == 0 {
-            return Ok(page);
-        }
-        let Some(streams) = page.streams() else {
+        if num_values > 0 && page.streams().is_none() {
             let len = page.bytes.len();
             return Err(Error::malformed(format!(
                 "{len} bytes of BYTE_STREAM_SPLIT, in values of {width} bytes"
             )));
-        };
-        check_count(num_values, streams.len())?;
+        }
         Ok(page)
+    }
+
+    /// Refuses to go past what the page counts or holds.
+    fn check(&self, n: usize) -> Result<()> {
+        let held = self.streams().map_or(0, |streams| streams.len());
+        check_count(n, self.num_values.min(held).saturating_sub(self.position))
     }
 
     /// `None` only where there are no values.
@@ -157,7 +159,7 @@ impl<B: PageBytes> Page<B> {
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {
-        check_count(n, self.remaining())?;
+        self.check(n)?;
         self.position += n;
         Ok(())
     }
@@ -222,8 +224,12 @@ mod tests {
     #[test]
     fn the_length_has_to_agree_with_the_count() {
         assert!(ByteStreamSplitDecoder::<_, f32>::new(&[0; 11][..], 2).is_err());
-        assert!(ByteStreamSplitDecoder::<_, f32>::new(&[0; 12][..], 4).is_err());
         assert!(ByteStreamSplitBytesDecoder::new(&[0; 12][..], 4, 0).is_err());
+        // Fewer values than the page counts: those are read, and no more.
+        let mut decoder = ByteStreamSplitDecoder::<_, f32>::new(&[0; 12][..], 5).unwrap();
+        assert_eq!(decoder.read(3, &mut PrimitiveSink::new()).unwrap(), 3);
+        assert!(decoder.read(1, &mut PrimitiveSink::new()).is_err());
+        assert!(decoder.skip(1).is_err());
         // More values than the page counts: the streams are as long as the bytes make them.
         let bytes = encode(&[[1u8, 2], [3, 4], [5, 6]]);
         let mut sink = FixedBytesSink::new(2);
