@@ -46,8 +46,8 @@ impl ColumnIndex {
     /// [`OffsetIndex`](super::OffsetIndex).
     ///
     /// # Errors
-    /// When they are not a column index; one of its lists has not an entry for each page; or a
-    /// page that it calls all null has a bound, or (unless the column is repeated) no null. Then read the chunk without it.
+    /// When they are not a column index; one of its lists has not an entry for each page; or a page that it calls
+    /// all null has a bound, or (unless the column is repeated) no null. Then read the chunk without it.
     pub fn parse(bytes: Buffer, node: &SchemaNode, order: ColumnOrder, num_pages: usize) -> Result<Self> {
         let mut reader = Reader::new(&bytes);
         let is_repeated = node.repetition_level > 0;
