@@ -49,7 +49,9 @@ impl BytesPage {
                 BytesPage::Delta(DeltaByteArrayDecoder::new(bytes, n, width)?)
             }
             (Encoding::ByteStreamSplit, Some(width)) => {
-                BytesPage::Split(ByteStreamSplitBytesDecoder::new(bytes, n, width)?)
+                // Streams have no count of their own, and nulls are not in them.
+                let in_streams = bytes.len().checked_div(width).unwrap_or(0);
+                BytesPage::Split(ByteStreamSplitBytesDecoder::new(bytes, in_streams, width)?)
             }
             (other, None) => return Err(cannot_hold(other, "BYTE_ARRAY")),
             (other, Some(_)) => return Err(cannot_hold(other, "FIXED_LEN_BYTE_ARRAY")),

@@ -90,7 +90,7 @@ impl Values for DictionaryValues {
         if self.keys.len() > 0 {
             return Err(Error::malformed("two dictionary pages in a column chunk"));
         }
-        self.inner.set_page(Encoding::Plain, page.values.clone(), page.num_values, true)?;
+        self.inner.set_page(Encoding::Plain, page.values.clone(), page.num_values)?;
         let got = self.inner.read(page.num_values, false)?;
         if got < page.num_values {
             return Err(Error::unsupported("a dictionary of more than 2 GiB"));
@@ -104,13 +104,13 @@ impl Values for DictionaryValues {
         self.in_chunk = false;
     }
 
-    fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize, exact: bool) -> Result<()> {
+    fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()> {
         self.page = match encoding {
             Encoding::PlainDictionary | Encoding::RleDictionary => {
                 Keys::Dictionary(DictionaryDecoder::new(values, num_values)?)
             }
             other => {
-                self.inner.set_page(other, values, num_values, exact)?;
+                self.inner.set_page(other, values, num_values)?;
                 Keys::Other
             }
         };

@@ -77,7 +77,11 @@ macro_rules! physical {
 
             fn special(encoding: Encoding, bytes: Buffer, num_values: usize) -> Result<Option<Self::Special>> {
                 Ok(match encoding {
-                    Encoding::ByteStreamSplit => Some(Either::A(ByteStreamSplitDecoder::new(bytes, num_values)?)),
+                    Encoding::ByteStreamSplit => {
+                        // Streams have no count of their own, and nulls are not in them.
+                        let in_streams = bytes.len() / size_of::<$physical>();
+                        Some(Either::A(ByteStreamSplitDecoder::new(bytes, in_streams)?))
+                    }
                     Encoding::$encoding => Some(Either::B($other::new(bytes, num_values)?)),
                     _ => None,
                 })

@@ -36,8 +36,8 @@ pub(crate) trait Values: Send {
     /// The chunk is done: its dictionary is not the next one's.
     fn end_chunk(&mut self) {}
 
-    /// Turns to the next data page, which holds at most `num_values` values; exactly so many if `exact`.
-    fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize, exact: bool) -> Result<()>;
+    /// Turns to the next data page, which holds at most `num_values` values (fewer where some are null).
+    fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()>;
 
     /// Appends `n` values. Fewer are appended only when an array cannot hold more. `whole` tells that these are all
     /// the values of a batch, so that they may be lent rather than copied.
@@ -97,7 +97,7 @@ impl Values for NullValues {
         Ok(())
     }
 
-    fn set_page(&mut self, _: Encoding, _: Buffer, _: usize, _: bool) -> Result<()> {
+    fn set_page(&mut self, _: Encoding, _: Buffer, _: usize) -> Result<()> {
         Ok(())
     }
 
