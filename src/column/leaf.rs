@@ -63,7 +63,6 @@ struct PageValues {
     encoding: Encoding,
     bytes: Buffer,
     num_values: usize,
-    exact: bool,
 }
 
 /// What to do with rows.
@@ -279,16 +278,8 @@ impl LeafDecoder {
         let rep =
             LevelStream::new(page.repetition_levels, page.repetition_encoding, num_levels, self.max_rep)?;
         self.streams.set_page(def, rep);
-        let num_values = match page.num_nulls {
-            Some(nulls) if self.max_def > 0 && self.max_rep == 0 => num_levels.saturating_sub(nulls),
-            _ => num_levels,
-        };
-        self.page.unopened = Some(PageValues {
-            encoding: page.encoding,
-            bytes: page.values,
-            num_values,
-            exact: self.max_def == 0,
-        });
+        self.page.unopened =
+            Some(PageValues { encoding: page.encoding, bytes: page.values, num_values: num_levels });
         self.page.levels_left = num_levels;
         Ok(())
     }
@@ -296,7 +287,7 @@ impl LeafDecoder {
     /// Makes the page's values ready, before the first of them is read or skipped.
     fn open_values(&mut self) -> Result<()> {
         match self.page.unopened.take() {
-            Some(page) => self.values.set_page(page.encoding, page.bytes, page.num_values, page.exact),
+            Some(page) => self.values.set_page(page.encoding, page.bytes, page.num_values),
             None => Ok(()),
         }
     }

@@ -36,13 +36,7 @@ impl Values for BooleanValues {
         Err(Error::malformed("a dictionary of booleans"))
     }
 
-    fn set_page(
-        &mut self,
-        encoding: Encoding,
-        values: Buffer,
-        num_values: usize,
-        _exact: bool,
-    ) -> Result<()> {
+    fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()> {
         self.page = match encoding {
             Encoding::Plain => BooleanPage::Plain(PlainBooleanDecoder::new(values, num_values)?),
             Encoding::Rle => BooleanPage::Rle(RleDecoder::new(without_length(&values)?, num_values, 1)?),

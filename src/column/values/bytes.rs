@@ -186,13 +186,7 @@ impl<S: LeafSink> Values for ByteStrings<S> {
         self.dictionary = None;
     }
 
-    fn set_page(
-        &mut self,
-        encoding: Encoding,
-        values: Buffer,
-        num_values: usize,
-        _exact: bool,
-    ) -> Result<()> {
+    fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()> {
         self.page = BytesPage::open(encoding, values, num_values, self.width)?;
         Ok(())
     }
@@ -330,13 +324,7 @@ impl<T: ArrowNativeType> Values for ConvertedBytes<T> {
         self.dictionary = None;
     }
 
-    fn set_page(
-        &mut self,
-        encoding: Encoding,
-        values: Buffer,
-        num_values: usize,
-        _exact: bool,
-    ) -> Result<()> {
+    fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()> {
         self.page = BytesPage::open(encoding, values, num_values, self.width)?;
         Ok(())
     }

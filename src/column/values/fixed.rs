@@ -287,13 +287,7 @@ impl<P: Physical, C: Convert<P>> Values for FixedValues<P, C> {
         self.dictionary = None;
     }
 
-    fn set_page(
-        &mut self,
-        encoding: Encoding,
-        values: Buffer,
-        num_values: usize,
-        _exact: bool,
-    ) -> Result<()> {
+    fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()> {
         self.page = match encoding {
             Encoding::Plain => FixedPage::Plain(PlainDecoder::new(values, num_values)?),
             Encoding::PlainDictionary | Encoding::RleDictionary => {
