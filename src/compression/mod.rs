@@ -15,7 +15,7 @@ mod snappy;
 #[cfg(feature = "zstd")]
 mod zstd;
 
-#[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]
+#[cfg(any(feature = "brotli", feature = "gzip"))]
 use std::io::Read;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -124,7 +124,7 @@ fn failed(codec: &'static str, source: impl Into<Box<dyn std::error::Error + Sen
 }
 
 /// Reads all that `reader` gives, but no more than a byte too many: its memory grows as the bytes appear.
-#[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]
+#[cfg(any(feature = "brotli", feature = "gzip"))]
 fn read_all(
     codec: &'static str,
     reader: impl Read,

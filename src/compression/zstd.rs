@@ -1,6 +1,6 @@
 //! ZSTD (RFC 8878): one frame or several.
 
-use super::{failed, read_all};
+use super::failed;
 use crate::error::Result;
 
 /// The context that Zstandard wants, kept from page to page.
@@ -8,9 +8,9 @@ pub(super) struct Context {
     bulk: zstd::bulk::Decompressor<'static>,
 }
 
-/// Up to this length, or ratio, a promise is taken at its word.
-const TRUSTED_LEN: usize = 1 << 20;
-const TRUSTED_RATIO: usize = 64;
+/// Room made at once on the strength of a header: this much, or this many times the input.
+const ROOM: usize = 1 << 20;
+const RATIO: usize = 64;
 
 impl Context {
     pub(super) fn new() -> Result<Self> {
@@ -24,15 +24,19 @@ impl Context {
         uncompressed_len: usize,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        out.clear();
-        if uncompressed_len > TRUSTED_LEN.max(input.len().saturating_mul(TRUSTED_RATIO)) {
-            let reader =
-                zstd::stream::read::Decoder::with_buffer(input).map_err(|error| failed("ZSTD", error))?;
-            return read_all("ZSTD", reader, input.len(), uncompressed_len, out);
+        // Tried again with more room where the first did not do: streaming would allocate the window that a frame claims.
+        let mut room = uncompressed_len.min(ROOM.max(input.len().saturating_mul(RATIO)));
+        loop {
+            out.clear();
+            out.reserve(room);
+            match self.bulk.decompress_to_buffer(input, out) {
+                Ok(_) => return Ok(()),
+                Err(error) if room < uncompressed_len && error.to_string().contains("too small") => {
+                    room = room.saturating_mul(4).min(uncompressed_len);
+                }
+                Err(error) => return Err(failed("ZSTD", error)),
+            }
         }
-        out.reserve(uncompressed_len);
-        self.bulk.decompress_to_buffer(input, out).map_err(|error| failed("ZSTD", error))?;
-        Ok(())
     }
 }
 
@@ -50,7 +54,7 @@ mod tests {
         assert_eq!(out, b"marquetry");
         let zeros = vec![0u8; 40 << 20];
         let packed = zstd::bulk::compress(&zeros, 3).unwrap();
-        assert!(packed.len() * TRUSTED_RATIO < zeros.len());
+        assert!(packed.len() * RATIO < zeros.len());
         context.decompress(&packed, zeros.len(), &mut out).unwrap();
         assert_eq!(out.len(), zeros.len());
         assert!(context.decompress(packed.get(..packed.len() / 2).unwrap(), zeros.len(), &mut out).is_err());
