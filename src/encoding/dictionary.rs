@@ -10,7 +10,7 @@ use crate::encoding::plain::values_of;
 use crate::encoding::rle::RleDecoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::raw::fixed::extend_from_bytes;
-use crate::raw::gather::{gather, max_i32};
+use crate::raw::gather::{check_keys, gather};
 use crate::sink::{ByteDictionary, ByteSink, FixedWidth, PrimitiveSink};
 
 /// Decodes the ids of a data page, as they are or looked up in a dictionary.
@@ -60,8 +60,7 @@ impl<B: PageBytes> DictionaryDecoder<B> {
             let start = keys.as_slice().len();
             let len = left.min(KEYS_AT_ONCE);
             self.ids.read(len, keys)?;
-            let max = max_i32(keys.as_slice().get(start..).unwrap_or_default());
-            check_id(max, dictionary_len.min(i32::MAX as usize + 1))?;
+            check_keys(keys.as_slice().get(start..).unwrap_or_default(), dictionary_len)?;
             left -= len;
         }
         Ok(n)
@@ -194,11 +193,6 @@ pub fn plain_fixed_byte_dictionary(bytes: &[u8], num_values: usize, width: usize
     }
     let value = |index| values_of(values, index, 1, width);
     ByteDictionary::from_pieces((0..num_values).map(value), values.len())
-}
-
-/// Refuses an id that is not less than `len`. Ids from 2^31 on come as negative ones.
-fn check_id(max: u32, len: usize) -> Result<()> {
-    if (max as usize) < len { Ok(()) } else { Err(not_in(max, len)) }
 }
 
 fn not_in(index: u32, len: usize) -> Error {

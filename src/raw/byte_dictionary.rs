@@ -7,10 +7,11 @@ use std::sync::OnceLock;
 
 use crate::arrow::buffer::Buffer;
 use crate::error::{Error, ErrorKind, Result};
+use crate::raw::simd::generic::WIDE;
 use crate::raw::view_store::make_view;
 
 /// Bytes after the last value, so that a wide copy from any value stays within the buffer.
-pub(crate) const PADDING: usize = 64;
+pub(crate) const PADDING: usize = WIDE;
 
 /// Byte strings of a dictionary, in the order of their ids.
 #[derive(Debug, Clone)]
@@ -76,6 +77,11 @@ impl ByteDictionary {
     pub fn bytes(&self) -> Buffer {
         let len = self.offsets.last().map_or(0, |&end| end as usize);
         self.values.slice_with_length(0, len)
+    }
+
+    /// All values end to end, then [`PADDING`] bytes.
+    pub(crate) fn padded(&self) -> &[u8] {
+        &self.values
     }
 
     /// Checks that every value is UTF-8 and remembers that it is. What sinks take from a dictionary that is

@@ -10,10 +10,14 @@ use crate::arrow::array::types::{ByteArrayType, GenericBinaryType, GenericString
 use crate::arrow::array::{GenericByteArray, OffsetSizeTrait};
 use crate::arrow::buffer::{Buffer, MutableBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use crate::bitmap::{Bitmap, Bits};
+use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::raw::byte_dictionary::ByteDictionary;
 use crate::raw::front_coding::FrontCoded;
-use crate::raw::spread::check_count;
+use crate::raw::gather::check_ids;
+use crate::raw::simd::Kernels;
+use crate::raw::simd::generic::{BytesOut, Page};
+use crate::raw::spread::spread_ends;
 
 #[derive(Debug, Clone)]
 pub(crate) struct ByteStore<O> {
@@ -68,46 +72,137 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
         coded.append(&mut self.values, &mut self.offsets, previous)
     }
 
+    /// As [`ByteSink::append_plain`](crate::sink::ByteSink::append_plain).
+    pub(crate) fn append_plain(&mut self, bytes: &[u8], n: usize) -> Result<(usize, usize)> {
+        self.append_plain_with(Kernels::best(), bytes, n)
+    }
+
+    fn append_plain_with(&mut self, kernels: &Kernels, bytes: &[u8], n: usize) -> Result<(usize, usize)> {
+        if n > bytes.len() / LENGTH {
+            return Err(Error::end_of_data("byte arrays", n, bytes.len() / LENGTH));
+        }
+        self.offsets.reserve(n);
+        let kernel = if O::IS_LARGE { kernels.plain_bytes_8 } else { kernels.plain_bytes_4 };
+        let mut page = Page { bytes: bytes.as_ptr(), byte_len: bytes.len(), at: 0, wanted: n };
+        loop {
+            // SAFETY: the page is `bytes`, of which `at` are read; `n` ends were reserved, of which `wanted` are left.
+            unsafe { self.write(|out| kernel(&mut page, out)) };
+            if page.wanted == 0 {
+                break;
+            }
+            // The value that is next does not fit, or lies near the page's end, or outside of it.
+            let mut cursor = Cursor::at(bytes, page.at);
+            let len = cursor.u32_le("length of a byte array")?;
+            if !self.push_and_grow(cursor.take(len as usize, "byte array")?) {
+                break;
+            }
+            page.at = cursor.position();
+            page.wanted -= 1;
+        }
+        Ok((n - page.wanted, page.at))
+    }
+
+    /// As [`ByteSink::append_lengths`](crate::sink::ByteSink::append_lengths).
+    pub(crate) fn append_lengths(&mut self, lengths: &[i32], data: &[u8]) -> Result<usize> {
+        if let Some(&negative) = lengths.iter().find(|len| **len < 0) {
+            return Err(Error::malformed(format!("a byte array of {negative} bytes")));
+        }
+        let total =
+            lengths.iter().fold(0usize, |total, len| total.saturating_add(len.cast_unsigned() as usize));
+        let all = data.get(..total).ok_or_else(|| Error::end_of_data("byte arrays", total, data.len()))?;
+        let mut end = self.values.len();
+        let fitting = match end + all.len() <= O::MAX_OFFSET {
+            true => lengths,
+            false => fitting(lengths, O::MAX_OFFSET - end),
+        };
+        self.offsets.extend(fitting.iter().map(|len| {
+            end += len.cast_unsigned() as usize;
+            O::usize_as(end)
+        }));
+        self.values.extend_from_slice(all.get(..end - self.values.len()).unwrap_or_default());
+        Ok(fitting.len())
+    }
+
+    /// As [`ByteSink::append_fixed`](crate::sink::ByteSink::append_fixed); `width` is not 0 and divides the bytes.
+    pub(crate) fn append_fixed(&mut self, data: &[u8], width: usize) -> usize {
+        let start = self.values.len();
+        let n = (data.len() / width).min((O::MAX_OFFSET - start) / width);
+        self.values.extend_from_slice(data.get(..n * width).unwrap_or_default());
+        self.offsets.extend((1..=n).map(|i| O::usize_as(start + i * width)));
+        n
+    }
+
     /// Appends the values that `ids` names, until one does not fit; gives how many.
     ///
     /// # Errors
-    /// When an id is not within the dictionary.
+    /// When an id is not within the dictionary; nothing is appended then.
     pub(crate) fn append_ids(&mut self, ids: &[u32], dictionary: &ByteDictionary) -> Result<usize> {
-        let owed = self.checked < self.values.len() || !dictionary.is_utf8();
-        let mut taken = 0;
-        for &id in ids {
-            if !self.push(dictionary.value(id)?) {
+        self.append_ids_with(Kernels::best(), ids, dictionary)
+    }
+
+    fn append_ids_with(
+        &mut self,
+        kernels: &Kernels,
+        ids: &[u32],
+        dictionary: &ByteDictionary,
+    ) -> Result<usize> {
+        check_ids(ids, dictionary.len())?;
+        let proven = self.checked == self.values.len() && dictionary.is_utf8();
+        self.offsets.reserve(ids.len());
+        let kernel = if O::IS_LARGE { kernels.dictionary_bytes_8 } else { kernels.dictionary_bytes_4 };
+        let (offsets, bytes) = (dictionary.offsets().as_ptr(), dictionary.padded().as_ptr());
+        let mut left = ids;
+        loop {
+            // SAFETY: every id has an offset and the one after it, which never fall; the dictionary is padded for wide
+            // copies; an end an id was reserved.
+            let taken = unsafe { self.write(|out| kernel(left.as_ptr(), left.len(), offsets, bytes, out)) };
+            left = left.get(taken..).unwrap_or_default();
+            let Some((&id, rest)) = left.split_first() else { break };
+            if !self.push_and_grow(dictionary.value(id)?) {
                 break;
             }
-            taken += 1;
+            left = rest;
         }
-        if !owed {
+        if proven {
             self.checked = self.values.len();
         }
-        Ok(taken)
+        Ok(ids.len() - left.len())
+    }
+
+    /// Gives the room there is to `kernel`, and takes what it wrote; gives how many values.
+    ///
+    /// # Safety
+    /// `kernel` writes up to `taken` ends, for which there is room, and the bytes up to the last of them; the ends
+    /// never fall and start from `position`.
+    unsafe fn write(&mut self, kernel: impl FnOnce(&mut BytesOut)) -> usize {
+        let ends = self.offsets.spare_capacity_mut().as_mut_ptr();
+        let mut out = BytesOut {
+            values: self.values.as_mut_ptr(),
+            position: self.values.len(),
+            room: self.values.capacity().min(O::MAX_OFFSET),
+            ends: ends.cast(),
+            taken: 0,
+        };
+        kernel(&mut out);
+        // SAFETY: the kernel has written so many bytes and ends, within the room.
+        unsafe {
+            self.values.set_len(out.position);
+            self.offsets.set_len(self.offsets.len() + out.taken);
+        }
+        out.taken
+    }
+
+    /// As [`ByteStore::push`], leaving room for wide copies after it.
+    #[cold]
+    fn push_and_grow(&mut self, value: &[u8]) -> bool {
+        let wanted = value.len() + GROWTH;
+        self.values.reserve(wanted.min(O::MAX_OFFSET - self.values.len()));
+        self.push(value)
     }
 
     /// Spreads the values from `start` on; null slots are empty. Only offsets move.
     pub(crate) fn spread(&mut self, start: usize, validity: Bits<'_>) -> Result<()> {
-        let mut from = check_count(self.len(), start, validity)?;
-        let last = self.offsets.last().copied().unwrap_or_default();
-        self.offsets.resize(start + validity.len() + 1, last);
-        let ends = self.offsets.get_mut(start..).unwrap_or_default();
-        for (index, word) in validity.words().enumerate().rev() {
-            let base = index * 64;
-            let n = (validity.len() - base).min(64);
-            if from == base + n {
-                break;
-            }
-            for bit in (0..n).rev() {
-                let end = ends.get(from).copied().unwrap_or_default();
-                if let Some(slot) = ends.get_mut(base + bit + 1) {
-                    *slot = end;
-                }
-                from -= usize::from(word >> bit & 1 == 1);
-            }
-        }
-        Ok(())
+        spread_ends(&mut self.offsets, start, validity)
     }
 
     pub(crate) fn push_nulls(&mut self, n: usize) {
@@ -212,6 +307,22 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
     }
 }
 
+/// As many of `lengths`, none negative, as take no more than `room` bytes.
+fn fitting(lengths: &[i32], room: usize) -> &[i32] {
+    let mut end = 0;
+    let fits = |len: &&i32| {
+        end += len.cast_unsigned() as usize;
+        end <= room
+    };
+    let n = lengths.iter().take_while(fits).count();
+    lengths.get(..n).unwrap_or_default()
+}
+
+/// Bytes of a length in a `PLAIN` page.
+const LENGTH: usize = 4;
+/// Room that is made at least when there is too little: for many short values, each copied wide.
+const GROWTH: usize = 4096;
+
 /// Refuses a null buffer that has not one bit a value.
 pub(crate) fn check_nulls(len: usize, nulls: Option<&NullBuffer>) -> Result<()> {
     match nulls {
@@ -234,5 +345,135 @@ pub(crate) fn validity_buffer(len: usize, validity: Option<Bitmap>) -> Result<Op
             Ok(Some(buffer))
         }
         None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::encoding::plain_byte_dictionary;
+    use crate::raw::isa::Isa;
+
+    /// Values of many lengths: equal, equal for a while, mixed, about the wide copy's 64 bytes and multiples, long.
+    pub(crate) fn shapes() -> Vec<Vec<Vec<u8>>> {
+        let mut state = 1u32;
+        let mut below = |n: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % n
+        };
+        let mut shapes: Vec<Vec<u32>> =
+            [0, 1, 12, 13, 16, 63, 64, 65, 128, 129, 256, 257, 1000].map(|len| vec![len; 50]).into();
+        shapes.push((0..400).map(|_| below(33) + 8).collect());
+        shapes.push((0..400).map(|_| below(4)).collect());
+        shapes.push((0..400).map(|_| below(300)).collect());
+        shapes.push((0..200).map(|i| if i % 20 == 19 { 7 } else { 8 }).collect());
+        shapes.push((0..60).map(|i| if i % 9 == 8 { 70_000 } else { i }).collect());
+        shapes.push(vec![]);
+        let fill = |(i, len): (usize, u32)| vec![i.to_le_bytes()[0]; len as usize];
+        shapes.into_iter().map(|lens| lens.into_iter().enumerate().map(fill).collect()).collect()
+    }
+
+    pub(crate) fn plain(values: &[Vec<u8>]) -> Vec<u8> {
+        let one = |value: &Vec<u8>| [&u32::try_from(value.len()).unwrap().to_le_bytes()[..], value].concat();
+        values.iter().flat_map(one).collect()
+    }
+
+    fn check<O: OffsetSizeTrait>(store: &ByteStore<O>, expected: &[Vec<u8>]) {
+        let array = store.clone().into_binary(None).unwrap();
+        crate::arrow::array::Array::to_data(&array).validate_full().unwrap();
+        assert_eq!(array.iter().flatten().collect::<Vec<_>>(), expected);
+    }
+
+    fn check_plain<O: OffsetSizeTrait>(isa: Isa, values: &[Vec<u8>], behind: usize, reserved: usize) {
+        let mut page = plain(values);
+        let len = page.len();
+        page.resize(len + behind, 0x55);
+        for first in [0, 1, values.len() / 2, values.len()] {
+            let first = first.min(values.len());
+            let mut store = ByteStore::<O>::new();
+            store.reserve_bytes(reserved);
+            let kernels = Kernels::of(isa);
+            let (taken, used) = store.append_plain_with(kernels, &page, first).unwrap();
+            assert_eq!(taken, first);
+            let rest = values.len() - first;
+            assert_eq!(store.append_plain_with(kernels, &page[used..], rest).unwrap(), (rest, len - used));
+            check(&store, values);
+        }
+    }
+
+    #[test]
+    fn plain_pages_of_any_lengths_by_every_instruction_set() {
+        for isa in Isa::available() {
+            for values in shapes() {
+                for (behind, reserved) in [(0, 0), (3, 100), (67, 5000), (500, 1 << 20)] {
+                    check_plain::<i32>(isa, &values, behind, reserved);
+                    check_plain::<i64>(isa, &values, behind, reserved);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_plain_page_cut_anywhere_is_refused() {
+        let values: Vec<Vec<u8>> = (0..40).map(|i| vec![i; usize::from(i % 7) * 9]).collect();
+        let page = plain(&values);
+        for isa in Isa::available() {
+            for len in 0..page.len() {
+                let page = page[..len].to_vec();
+                let mut store = ByteStore::<i32>::new();
+                assert!(store.append_plain_with(Kernels::of(isa), &page, 40).is_err());
+                assert!(store.len() < 40);
+            }
+            for long in [0x7fff_ffffu32, 0x8000_0000, u32::MAX, u32::try_from(page.len() - 3).unwrap()] {
+                let mut page = page.clone();
+                page[..4].copy_from_slice(&long.to_le_bytes());
+                assert!(ByteStore::<i32>::new().append_plain_with(Kernels::of(isa), &page, 1).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn dictionaries_of_any_lengths_by_every_instruction_set() {
+        for isa in Isa::available() {
+            for values in shapes().iter().filter(|values| !values.is_empty()) {
+                let dictionary = plain_byte_dictionary(&plain(values), values.len()).unwrap();
+                let n = u32::try_from(values.len()).unwrap();
+                let ids: Vec<u32> = (0..100).map(|i| i * 7 % n).collect();
+                let expected: Vec<Vec<u8>> = ids.iter().map(|&id| values[id as usize].clone()).collect();
+                let (mut small, mut large) = (ByteStore::<i32>::new(), ByteStore::<i64>::new());
+                assert_eq!(small.append_ids_with(Kernels::of(isa), &ids, &dictionary).unwrap(), 100);
+                assert_eq!(large.append_ids_with(Kernels::of(isa), &ids, &dictionary).unwrap(), 100);
+                check(&small, &expected);
+                check(&large, &expected);
+                assert!(small.append_ids_with(Kernels::of(isa), &[0, n], &dictionary).is_err());
+                check(&small, &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_are_cut_where_they_fill_the_room() {
+        assert_eq!(fitting(&[1, 2, 3], 6), [1, 2, 3]);
+        assert_eq!(fitting(&[1, 2, 3], 5), [1, 2]);
+        assert_eq!(fitting(&[i32::MAX, i32::MAX, i32::MAX], i32::MAX as usize), [i32::MAX]);
+        assert_eq!(fitting(&[1], 0), []);
+    }
+
+    #[test]
+    fn full_offsets_of_32_bits_take_no_more() {
+        let mut store = ByteStore::<i32>::new();
+        // Zeroed memory that is never touched.
+        store.values = vec![0; i32::MAX as usize - 10];
+        store.values.reserve_exact(10);
+        store.offsets = vec![0, i32::MAX - 10];
+        let page = plain(&[vec![1; 4], vec![2; 4], vec![3; 4]]);
+        assert_eq!(store.append_plain(&page, 3).unwrap(), (2, 16));
+        assert_eq!(store.append_lengths(&[1, 1, 1], &[7; 3]).unwrap(), 2);
+        assert_eq!(store.append_fixed(&[7; 4], 2), 0);
+        let dictionary = plain_byte_dictionary(&page, 3).unwrap();
+        assert_eq!(store.append_ids(&[1, 1], &dictionary).unwrap(), 0);
+        assert!(!store.push(&[1]));
+        assert!(store.push(&[]));
+        assert_eq!(store.values.len(), i32::MAX as usize);
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod front_coding;
 pub(crate) mod gather;
 pub(crate) mod isa;
 pub(crate) mod mmap;
+mod simd;
 pub(crate) mod spread;
 pub(crate) mod transpose;
 pub(crate) mod unpack;

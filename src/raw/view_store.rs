@@ -8,22 +8,31 @@
 // A view is four numbers of 32 bits in one of 128: taking it apart cuts, on purpose.
 #![allow(clippy::cast_possible_truncation)]
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::arrow::array::GenericByteViewArray;
 use crate::arrow::array::types::{BinaryViewType, ByteViewType, StringViewType};
 use crate::arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
 use crate::bitmap::Bits;
+use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::raw::byte_dictionary::ByteDictionary;
 use crate::raw::byte_store::check_nulls;
 use crate::raw::front_coding::FrontCoded;
+use crate::raw::gather::check_ids;
+use crate::raw::simd::Kernels;
+use crate::raw::simd::generic::{Page, ViewsOut};
 use crate::raw::spread::spread;
 
 /// Longest value that a view holds itself.
 pub(crate) const INLINE: usize = 12;
 /// Own buffers grow up to this; a longer value gets one of its own.
 const BLOCK: usize = 1 << 20;
+/// The bytes of a view after its length: set where an inline value is not ASCII.
+const NOT_ASCII: u128 = 0x8080_8080_8080_8080_8080_8080_0000_0000;
+/// Bytes between two values that are checked with them: a length, and inline values with theirs.
+const LARGEST_GAP: usize = 64;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ViewStore {
@@ -104,35 +113,86 @@ impl ViewStore {
             if lens.clone().all(|(_, len)| len <= INLINE) { None } else { self.lent(&source, &source) };
         self.views.reserve(ends.len());
         for (start, len) in lens {
-            match &lent {
-                Some(lent) => self.lend(lent, start, len)?,
-                None => self.push(source.get(start..start + len).unwrap_or_default())?,
-            }
+            self.put(source.get(start..start + len).unwrap_or_default(), start, lent)?;
         }
         Ok((taken, used))
     }
 
-    /// Appends one value that lies `offset` bytes into what was lent, pointing at it when it is long.
-    ///
-    /// # Errors
-    /// When it does not lie there.
-    pub(crate) fn lend(&mut self, lent: &Lent, offset: usize, len: usize) -> Result<()> {
-        let start = lent.offset.saturating_add(offset);
-        let value = lent.source.as_slice().get(start..start.saturating_add(len));
-        let value = value
-            .ok_or_else(|| Error::end_of_data("byte array", len, lent.source.len().saturating_sub(start)))?;
-        // Unless the caller mixed up two stores, the buffer is where it was put.
-        let known = self.buffers.get(lent.index as usize).is_some_and(|buffer| buffer.ptr_eq(&lent.source));
-        if !known {
-            return self.push(value);
+    /// As [`ByteSink::append_plain`](crate::sink::ByteSink::append_plain).
+    pub(crate) fn append_plain(
+        &mut self,
+        bytes: &[u8],
+        n: usize,
+        source: Option<&Buffer>,
+    ) -> Result<(usize, usize)> {
+        self.append_plain_with(Kernels::best(), bytes, n, source)
+    }
+
+    fn append_plain_with(
+        &mut self,
+        kernels: &Kernels,
+        bytes: &[u8],
+        n: usize,
+        source: Option<&Buffer>,
+    ) -> Result<(usize, usize)> {
+        if n > bytes.len() / 4 {
+            return Err(Error::end_of_data("byte arrays", n, bytes.len() / 4));
         }
-        self.views.push(make_view(value, lent.index, number(start)?));
+        let lent = source.and_then(|source| self.lent(bytes, source));
+        self.views.reserve(n);
+        let mut page = Page { bytes: bytes.as_ptr(), byte_len: bytes.len(), at: 0, wanted: n };
+        loop {
+            let views = self.views.spare_capacity_mut().as_mut_ptr().cast();
+            let mut out = ViewsOut { views, taken: 0, place: lent.map(Lent::place) };
+            // SAFETY: the page is `bytes`, of which `at` are read; `n` views were reserved, of which `wanted` are left.
+            // What is lent is shorter than 2 GiB. The kernel has written as many views as it says, each of a value
+            // within `bytes`, which lie in the buffer at `place`.
+            unsafe {
+                (kernels.plain_views)(&mut page, &mut out);
+                self.views.set_len(self.views.len() + out.taken);
+            }
+            if page.wanted == 0 {
+                break;
+            }
+            // The value that is next must be copied, or lies near the page's end, or outside of it.
+            let mut cursor = Cursor::at(bytes, page.at);
+            let len = cursor.u32_le("length of a byte array")? as usize;
+            let start = cursor.position();
+            self.put(cursor.take(len, "byte array")?, start, lent)?;
+            page.at = cursor.position();
+            page.wanted -= 1;
+        }
+        Ok((n, page.at))
+    }
+
+    /// Appends values that lie end to end in `data`, each as long as `lengths` says.
+    pub(crate) fn append_lengths(
+        &mut self,
+        lengths: impl Iterator<Item = Result<usize>>,
+        data: &[u8],
+        source: Option<&Buffer>,
+    ) -> Result<()> {
+        let lent = source.and_then(|source| self.lent(data, source));
+        let mut cursor = Cursor::new(data);
+        for len in lengths {
+            let start = cursor.position();
+            self.put(cursor.take(len?, "byte array")?, start, lent)?;
+        }
+        Ok(())
+    }
+
+    /// Appends `value`, which lies `start` bytes into what was lent to this store.
+    fn put(&mut self, value: &[u8], start: usize, lent: Option<Lent>) -> Result<()> {
+        match lent {
+            Some(Lent { index, offset }) => self.views.push(make_view(value, index, number(offset + start)?)),
+            None => self.push(value)?,
+        }
         Ok(())
     }
 
     /// Makes `source`, or as much of it as `bytes` takes, a buffer that views can point into. `None` when `bytes` do
     /// not lie there, or are 2 GiB or more.
-    pub(crate) fn lent(&mut self, bytes: &[u8], source: &Buffer) -> Option<Lent> {
+    fn lent(&mut self, bytes: &[u8], source: &Buffer) -> Option<Lent> {
         let offset = (bytes.as_ptr() as usize).checked_sub(source.as_ptr() as usize)?;
         let within = offset.checked_add(bytes.len()).is_some_and(|end| end <= source.len());
         if !within || i32::try_from(bytes.len()).is_err() {
@@ -142,27 +202,30 @@ impl ViewStore {
             Ok(_) => (source.clone(), offset),
             Err(_) => (source.slice_with_length(offset, bytes.len()), 0),
         };
-        let index = self.index_of(&source).ok()?;
-        Some(Lent { index, source, offset })
+        Some(Lent { index: self.index_of(&source).ok()?, offset })
     }
 
     /// Appends the values that `ids` names.
     ///
     /// # Errors
-    /// When an id is not within the dictionary.
+    /// When an id is not within the dictionary; nothing is appended then.
     pub(crate) fn append_ids(&mut self, ids: &[u32], dictionary: &ByteDictionary) -> Result<()> {
-        let owed = self.checked < self.views.len() || !dictionary.is_utf8();
-        let base = self.index_of(&dictionary.bytes())?;
-        let views = dictionary.views();
+        self.append_ids_with(Kernels::best(), ids, dictionary)
+    }
+
+    fn append_ids_with(&mut self, kernels: &Kernels, ids: &[u32], dictionary: &ByteDictionary) -> Result<()> {
+        check_ids(ids, dictionary.len())?;
+        let proven = self.checked == self.views.len() && dictionary.is_utf8();
+        let index = self.index_of(&dictionary.bytes())?;
         self.views.reserve(ids.len());
-        for &id in ids {
-            let view = *views
-                .get(id as usize)
-                .ok_or(ErrorKind::DictionaryIndex { index: id, len: dictionary.len() })?;
-            let long = view as u32 as usize > INLINE;
-            self.views.push(view + if long { u128::from(base) << 64 } else { 0 });
+        // SAFETY: the dictionary has a view an id; there is room for one an id, which are written before the length
+        // covers them.
+        unsafe {
+            let to = self.views.as_mut_ptr().add(self.views.len());
+            (kernels.dictionary_views)(dictionary.views().as_ptr(), ids.as_ptr(), to, ids.len(), index);
+            self.views.set_len(self.views.len() + ids.len());
         }
-        if !owed {
+        if proven {
             self.checked = self.views.len();
         }
         Ok(())
@@ -226,15 +289,11 @@ impl ViewStore {
     /// The value of a view.
     pub(crate) fn value(&self, index: usize) -> Option<ViewValue<'_>> {
         let view = *self.views.get(index)?;
-        let len = view as u32 as usize;
+        let len = view_len(view);
         if len <= INLINE {
             return Some(ViewValue::Inline(view.to_le_bytes(), len));
         }
-        let (index, offset) = ((view >> 64) as u32 as usize, (view >> 96) as u32 as usize);
-        let buffer = match self.open_index {
-            Some(open) if open == index => &self.open,
-            _ => self.buffers.get(index)?.as_slice(),
-        };
+        let (buffer, offset) = self.buffer(view)?;
         buffer.get(offset..offset + len).map(ViewValue::Long)
     }
 
@@ -243,14 +302,75 @@ impl ViewStore {
     /// # Errors
     /// Names the first value that is not.
     pub(crate) fn check_utf8(&mut self) -> Result<()> {
-        for value in self.checked..self.views.len() {
-            let good = self.value(value).is_some_and(|v| simdutf8::basic::from_utf8(v.bytes()).is_ok());
-            if !good {
+        while self.checked < self.views.len() {
+            let (n, good) = self.check_run(self.checked);
+            let run = self.checked..self.checked + n;
+            // One by one, and to name the value that is bad.
+            let bad = run.clone().find(|&value| !good && self.value(value).is_none_or(|v| !v.is_utf8()));
+            if let Some(value) = bad {
                 return Err(ErrorKind::NotUtf8 { value }.into());
             }
+            self.checked = run.end;
         }
-        self.checked = self.views.len();
         Ok(())
+    }
+
+    /// How many views from `first` on can be looked at together, one at least, and whether that shows that they are
+    /// UTF-8: inline ones of ASCII, and long ones that point into one buffer, one after the other.
+    ///
+    /// What lies between two long values is checked with them, so it must be ASCII, as short lengths are. If all of it
+    /// is UTF-8, and no value begins or ends within a character, then each is.
+    fn check_run(&self, first: usize) -> (usize, bool) {
+        let views = self.views.get(first..).unwrap_or_default();
+        let inline =
+            views.iter().take_while(|view| view_len(**view) <= INLINE && *view & NOT_ASCII == 0).count();
+        if inline > 0 {
+            return (inline, true);
+        }
+        let long = views.first().filter(|view| view_len(**view) > INLINE);
+        let Some((buffer, start)) = long.and_then(|view| self.buffer(*view)) else { return (1, false) };
+        let index = long.map_or(0, |view| place(*view).0);
+        let (mut end, mut n) = (start, 0);
+        for &view in views {
+            if view_len(view) <= INLINE {
+                if view & NOT_ASCII != 0 {
+                    break;
+                }
+            } else {
+                let (buffer_index, offset) = place(view);
+                let near = buffer_index == index && (end..=end + LARGEST_GAP).contains(&offset);
+                if !near || !buffer.get(end..offset).is_some_and(|gap| gap.is_ascii()) {
+                    break;
+                }
+                end = offset + view_len(view);
+            }
+            n += 1;
+        }
+        let all = buffer.get(start..end).unwrap_or_default();
+        let good =
+            all.is_ascii() || simdutf8::basic::from_utf8(all).is_ok() && self.on_boundaries(first..first + n);
+        (n, good)
+    }
+
+    /// Whether no long one of these values begins or ends within a character.
+    fn on_boundaries(&self, values: Range<usize>) -> bool {
+        let boundary = |buffer: &[u8], at: usize| buffer.get(at).is_none_or(|byte| byte & 0xc0 != 0x80);
+        let mut long =
+            self.views.get(values).unwrap_or_default().iter().filter(|view| view_len(**view) > INLINE);
+        long.all(|&view| {
+            self.buffer(view).is_some_and(|(buffer, start)| {
+                boundary(buffer, start) && boundary(buffer, start + view_len(view))
+            })
+        })
+    }
+
+    /// The buffer of a long view, and where in it the value begins.
+    fn buffer(&self, view: u128) -> Option<(&[u8], usize)> {
+        let (index, offset) = place(view);
+        match self.open_index {
+            Some(open) if open == index => Some((&self.open, offset)),
+            _ => self.buffers.get(index).map(|buffer| (buffer.as_slice(), offset)),
+        }
     }
 
     pub(crate) fn into_binary(
@@ -279,13 +399,18 @@ impl ViewStore {
     }
 }
 
-/// A buffer that views of one store may point into.
-#[derive(Debug)]
-pub(crate) struct Lent {
+/// Where bytes lie that views of one store may point at: `offset` bytes into buffer `index`.
+#[derive(Debug, Clone, Copy)]
+struct Lent {
     index: u32,
-    source: Buffer,
-    /// Where in `source` the bytes begin.
     offset: usize,
+}
+
+impl Lent {
+    /// The upper half of a view of the bytes' first.
+    fn place(self) -> u64 {
+        u64::from(self.index) | (self.offset as u64) << 32
+    }
 }
 
 /// The bytes of a view.
@@ -295,11 +420,12 @@ pub(crate) enum ViewValue<'a> {
 }
 
 impl ViewValue<'_> {
-    pub(crate) fn bytes(&self) -> &[u8] {
-        match self {
+    fn is_utf8(&self) -> bool {
+        let bytes = match self {
             ViewValue::Inline(view, len) => view.get(4..4 + len).unwrap_or_default(),
             ViewValue::Long(bytes) => bytes,
-        }
+        };
+        bytes.is_ascii() || simdutf8::basic::from_utf8(bytes).is_ok()
     }
 }
 
@@ -312,14 +438,120 @@ pub(crate) fn make_view(value: &[u8], index: u32, offset: u32) -> u128 {
             let prefix = u32::from_le_bytes(*prefix);
             u128::from(len) | u128::from(prefix) << 32 | u128::from(index) << 64 | u128::from(offset) << 96
         }
-        _ => {
-            let mut bytes = [0u8; 16];
-            bytes.iter_mut().skip(4).zip(value).for_each(|(to, from)| *to = *from);
-            u128::from_le_bytes(bytes) | u128::from(len)
-        }
+        _ => u128::from(len) | padded(value) << 32,
     }
+}
+
+/// Up to 12 bytes as a number, by two loads that may overlap where there are more than three.
+#[inline]
+fn padded(value: &[u8]) -> u128 {
+    let len = value.len();
+    if let (Some(low), Some(high)) = (value.first_chunk::<8>(), value.last_chunk::<8>()) {
+        return u128::from(u64::from_le_bytes(*low))
+            | u128::from(u64::from_le_bytes(*high)) << (8 * (len - 8));
+    }
+    if let (Some(low), Some(high)) = (value.first_chunk::<4>(), value.last_chunk::<4>()) {
+        let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
+        return u128::from(low) | u128::from(high) << (8 * (len - 4));
+    }
+    value.iter().rev().fold(0, |number, &byte| number << 8 | u128::from(byte))
+}
+
+/// The length in a view.
+fn view_len(view: u128) -> usize {
+    view as u32 as usize
+}
+
+/// The buffer's index and the offset in a long view.
+fn place(view: u128) -> (usize, usize) {
+    ((view >> 64) as u32 as usize, (view >> 96) as usize)
 }
 
 fn number(n: usize) -> Result<u32> {
     u32::try_from(n).map_err(|_| Error::unsupported("more than 2^32 buffers or bytes behind views"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoding::plain_byte_dictionary;
+    use crate::raw::byte_store::tests::{plain, shapes};
+    use crate::raw::isa::Isa;
+
+    fn check(store: &ViewStore, expected: &[Vec<u8>]) {
+        let array = store.clone().into_binary(None).unwrap();
+        crate::arrow::array::Array::to_data(&array).validate_full().unwrap();
+        assert_eq!(array.iter().flatten().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn plain_pages_of_any_lengths_by_every_instruction_set() {
+        for isa in Isa::available() {
+            for values in shapes() {
+                for behind in [0, 3, 67] {
+                    let bytes = [vec![0xaa; 5], plain(&values), vec![0x55; behind]].concat();
+                    let page = Buffer::from(bytes.clone());
+                    let half = values.len() / 2;
+                    for source in [None, Some(&page)] {
+                        let mut store = ViewStore::default();
+                        store.push(b"something of the store's own").unwrap();
+                        let rest = &page.as_slice()[5..];
+                        let kernels = Kernels::of(isa);
+                        let (_, used) = store.append_plain_with(kernels, rest, half, source).unwrap();
+                        let rest = &rest[used..];
+                        store.append_plain_with(kernels, rest, values.len() - half, source).unwrap();
+                        let mut store = store.split_off(1);
+                        check(&store, &values);
+                        store.push(b"and this one, to go on with").unwrap();
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_plain_page_cut_anywhere_is_refused() {
+        let values: Vec<Vec<u8>> = (0..40).map(|i| vec![i; usize::from(i % 7) * 9]).collect();
+        let whole = plain(&values);
+        for isa in Isa::available() {
+            for len in 0..whole.len() {
+                let page = Buffer::from(whole[..len].to_vec());
+                for source in [None, Some(&page)] {
+                    let mut store = ViewStore::default();
+                    assert!(store.append_plain_with(Kernels::of(isa), &page, 40, source).is_err());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn dictionaries_by_every_instruction_set() {
+        for isa in Isa::available() {
+            for values in shapes().iter().filter(|values| !values.is_empty()) {
+                let dictionary = plain_byte_dictionary(&plain(values), values.len()).unwrap();
+                let n = u32::try_from(values.len()).unwrap();
+                let ids: Vec<u32> = (0..100).map(|i| i * 7 % n).collect();
+                let expected: Vec<Vec<u8>> = ids.iter().map(|&id| values[id as usize].clone()).collect();
+                for before in [0, 3] {
+                    let buffers = vec![Buffer::from(b"others"); before];
+                    let mut store = ViewStore { buffers, ..ViewStore::default() };
+                    store.append_ids_with(Kernels::of(isa), &ids, &dictionary).unwrap();
+                    check(&store, &expected);
+                    assert!(store.append_ids_with(Kernels::of(isa), &[n], &dictionary).is_err());
+                    assert_eq!(store.len(), 100);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn inline_views_hold_every_byte_and_nothing_after() {
+        let bytes: Vec<u8> = (1..=12).collect();
+        for len in 0..=12 {
+            let mut expected = [0u8; 16];
+            expected[0] = u8::try_from(len).unwrap();
+            expected[4..4 + len].copy_from_slice(&bytes[..len]);
+            assert_eq!(make_view(&bytes[..len], 7, 9).to_le_bytes(), expected);
+        }
+    }
 }

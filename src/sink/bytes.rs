@@ -3,12 +3,12 @@
 use crate::arrow::array::builder::GenericByteBuilder;
 use crate::arrow::array::types::{GenericBinaryType, GenericStringType};
 use crate::arrow::array::{GenericBinaryArray, GenericStringArray, OffsetSizeTrait};
-use crate::arrow::buffer::NullBuffer;
+use crate::arrow::buffer::{Buffer, NullBuffer};
 use crate::bitmap::{Bitmap, Bits};
 use crate::error::Result;
 use crate::raw::byte_store::ByteStore;
 use crate::raw::front_coding::FrontCoded;
-use crate::sink::{ByteDictionary, ByteSink, Sink};
+use crate::sink::{ByteDictionary, ByteSink, Sink, check_width};
 
 /// Byte strings end to end: `Binary` and `Utf8` with `O = i32`, their large kin with `i64`.
 ///
@@ -130,8 +130,35 @@ impl<O: OffsetSizeTrait> ByteSink for BytesSink<O> {
         self.store.append_front_coded(&FrontCoded { prefixes, suffixes, data }, previous)
     }
 
+    fn append_plain(&mut self, bytes: &[u8], n: usize, _source: Option<&Buffer>) -> Result<(usize, usize)> {
+        self.store.append_plain(bytes, n)
+    }
+
+    fn append_lengths(&mut self, lengths: &[i32], data: &[u8], _source: Option<&Buffer>) -> Result<usize> {
+        self.store.append_lengths(lengths, data)
+    }
+
+    fn append_fixed(&mut self, data: &[u8], width: usize, _source: Option<&Buffer>) -> Result<usize> {
+        check_width(data, width)?;
+        Ok(self.store.append_fixed(data, width))
+    }
+
     fn append_dictionary(&mut self, ids: &[u32], dictionary: &ByteDictionary) -> Result<usize> {
         self.store.append_ids(ids, dictionary)
+    }
+
+    fn append_dictionary_run(&mut self, id: u32, n: usize, dictionary: &ByteDictionary) -> Result<usize> {
+        let ids = [id; 256];
+        let mut left = n;
+        while left > 0 {
+            let run = ids.get(..left.min(ids.len())).unwrap_or_default();
+            let taken = self.store.append_ids(run, dictionary)?;
+            left -= taken;
+            if taken < run.len() {
+                break;
+            }
+        }
+        Ok(n - left)
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::arrow::array::{BinaryViewArray, StringViewArray};
 use crate::arrow::buffer::{Buffer, NullBuffer};
 use crate::bitmap::Bits;
-use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::raw::front_coding::FrontCoded;
 use crate::raw::view_store::ViewStore;
@@ -85,32 +84,12 @@ impl ByteSink for ViewSink {
     }
 
     fn append_plain(&mut self, bytes: &[u8], n: usize, source: Option<&Buffer>) -> Result<(usize, usize)> {
-        let lent = source.and_then(|source| self.store.lent(bytes, source));
-        let mut cursor = Cursor::new(bytes);
-        for _ in 0..n {
-            let len = cursor.u32_le("length of a byte array")? as usize;
-            let start = cursor.position();
-            let value = cursor.take(len, "byte array")?;
-            match &lent {
-                Some(lent) => self.store.lend(lent, start, len)?,
-                None => self.store.push(value)?,
-            }
-        }
-        Ok((n, cursor.position()))
+        self.store.append_plain(bytes, n, source)
     }
 
     fn append_lengths(&mut self, lengths: &[i32], data: &[u8], source: Option<&Buffer>) -> Result<usize> {
-        let lent = source.and_then(|source| self.store.lent(data, source));
-        let mut cursor = Cursor::new(data);
-        for &len in lengths {
-            let len = usize::try_from(len).map_err(|_| negative_length(len))?;
-            let start = cursor.position();
-            let value = cursor.take(len, "byte array")?;
-            match &lent {
-                Some(lent) => self.store.lend(lent, start, len)?,
-                None => self.store.push(value)?,
-            }
-        }
+        let lens = lengths.iter().map(|&len| usize::try_from(len).map_err(|_| negative_length(len)));
+        self.store.append_lengths(lens, data, source)?;
         Ok(lengths.len())
     }
 
@@ -141,19 +120,22 @@ impl ByteSink for ViewSink {
 
     fn append_fixed(&mut self, data: &[u8], width: usize, source: Option<&Buffer>) -> Result<usize> {
         check_width(data, width)?;
-        let lent = source.and_then(|source| self.store.lent(data, source));
-        for (index, value) in data.chunks_exact(width).enumerate() {
-            match &lent {
-                Some(lent) => self.store.lend(lent, index * width, width)?,
-                None => self.store.push(value)?,
-            }
-        }
-        Ok(data.len() / width)
+        let n = data.len() / width;
+        self.store.append_lengths(std::iter::repeat_n(width, n).map(Ok), data, source)?;
+        Ok(n)
     }
 
     fn append_dictionary(&mut self, ids: &[u32], dictionary: &ByteDictionary) -> Result<usize> {
         self.store.append_ids(ids, dictionary)?;
         Ok(ids.len())
+    }
+
+    fn append_dictionary_run(&mut self, id: u32, n: usize, dictionary: &ByteDictionary) -> Result<usize> {
+        let ids = [id; 64];
+        for start in (0..n).step_by(ids.len()) {
+            self.store.append_ids(ids.get(..n - start).unwrap_or(&ids), dictionary)?;
+        }
+        Ok(n)
     }
 }
 
@@ -244,6 +226,41 @@ mod tests {
         assert_eq!(sink.split_off(2).len(), 1);
         sink.push(b"\xa9").unwrap();
         assert!(sink.check_utf8().is_err());
+    }
+
+    #[test]
+    fn text_of_a_page_is_checked_together() {
+        let long = "\u{20ac} and more than that ".repeat(6); // a length that is no ASCII
+        let euro = "\u{20ac}".repeat(9);
+        let good =
+            ["short", "a value of some length", &euro, "\u{20ac}", "", &long, "one more long value", &euro];
+        let good: Vec<&[u8]> = good.iter().map(|text| text.as_bytes()).collect();
+        let check = |values: &[&[u8]]| {
+            let page = Buffer::from(plain(values));
+            let mut sink = ViewSink::new();
+            sink.append_plain(&page, values.len(), Some(&page)).unwrap();
+            sink.finish_utf8(None)
+        };
+        let array = check(&good).unwrap();
+        array.to_data().validate_full().unwrap();
+        for bad in 0..good.len() {
+            for place in [0, good[bad].len() / 2, good[bad].len()] {
+                let mut value = good[bad].to_vec();
+                value.insert(place, 0xbf);
+                let mut values = good.clone();
+                values[bad] = &value;
+                let error = check(&values).unwrap_err();
+                assert!(
+                    matches!(error.kind(), ErrorKind::NotUtf8 { value } if *value == bad),
+                    "{bad} {error}"
+                );
+            }
+        }
+        // Cut within a character: together they are UTF-8, each alone is not.
+        let page = Buffer::from(euro.into_bytes());
+        let mut sink = ViewSink::new();
+        sink.append_lengths(&[13, 14], &page, Some(&page)).unwrap();
+        assert!(sink.finish_utf8(None).is_err());
     }
 
     #[test]
