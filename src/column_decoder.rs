@@ -5,7 +5,7 @@ use crate::arrow::schema::Field;
 use crate::column::{LeafDecoder, Mode, Step};
 use crate::error::{Context, Error, Result};
 use crate::file::ParquetFile;
-use crate::logical::{Column, arrow_schema, project, with_output_type};
+use crate::logical::{Column, arrow_columns, project, with_output_type};
 use crate::metadata::Schema;
 use crate::nested;
 use crate::page::{ChunkPlace, Page, PageOptions, PageReader, Pages};
@@ -28,12 +28,11 @@ impl ColumnDescriptor {
     /// # Errors
     /// When there is no such leaf, or this crate cannot read it.
     pub fn new(schema: &Schema, leaf: usize) -> Result<Self> {
-        let arrow = arrow_schema(schema, []);
-        Self::find(schema, &arrow.columns, leaf)
+        Self::find(schema, &arrow_columns(schema, [], &|other| other == leaf), leaf)
     }
 
     pub(crate) fn of_leaf(file: &ParquetFile, leaf: usize) -> Result<Self> {
-        Self::find(file.metadata().schema(), file.columns(), leaf)
+        Self::find(file.metadata().schema(), &file.columns_of(&|other| other == leaf), leaf)
     }
 
     fn find(schema: &Schema, columns: &[Column], leaf: usize) -> Result<Self> {

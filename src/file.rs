@@ -9,7 +9,7 @@ use crate::arrow::schema::SchemaRef;
 use crate::column_decoder::ColumnDescriptor;
 use crate::compression;
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::logical::{ArrowSchema, Column, arrow_schema};
+use crate::logical::{ArrowSchema, Column, arrow_columns, arrow_schema, project};
 use crate::metadata::{
     BloomFilter, ColumnChunkMetadata, ColumnIndex, FOOTER_TAIL_LEN, FileMetadata, NodeKind, OffsetIndex,
     RowGroupMetadata, SchemaNode, Statistics,
@@ -40,7 +40,6 @@ pub struct ParquetFile {
 struct Shared {
     source: Source,
     metadata: Arc<FileMetadata>,
-    arrow: Arc<ArrowSchema>,
     options: ReadOptions,
 }
 
@@ -125,21 +124,13 @@ impl ParquetFile {
             Some(metadata) => metadata.clone(),
             None => Arc::new(read_metadata(&source, &options)?),
         };
-        let arrow = metadata
-            .arrow_schema
-            .get_or_init(|| {
-                let pairs = metadata.key_value_metadata();
-                let pairs = pairs.iter().map(|pair| (pair.key.as_str(), pair.value.as_deref()));
-                Arc::new(arrow_schema(metadata.schema(), pairs))
-            })
-            .clone();
-        Ok(ParquetFile { shared: Arc::new(Shared { source, metadata, arrow, options }) })
+        Ok(ParquetFile { shared: Arc::new(Shared { source, metadata, options }) })
     }
 
     /// The Arrow schema of the whole file. A column that cannot be read is in it, with type Null; see
     /// [`ParquetFile::capabilities`].
     pub fn schema(&self) -> &SchemaRef {
-        &self.shared.arrow.schema
+        &self.arrow().schema
     }
 
     /// What the file says of itself. Keep it to open the same file again without parsing.
@@ -197,8 +188,23 @@ impl ParquetFile {
         &self.shared.source
     }
 
+    /// The Arrow schema, made when it is first asked for, and once for all who share the metadata.
+    fn arrow(&self) -> &ArrowSchema {
+        let metadata = &self.shared.metadata;
+        metadata.arrow_schema.get_or_init(|| Arc::new(arrow_schema(metadata.schema(), key_values(metadata))))
+    }
+
     pub(crate) fn columns(&self) -> &[Column] {
-        &self.shared.arrow.columns
+        &self.arrow().columns
+    }
+
+    /// [`ParquetFile::columns`] with only the leaves that `keep` asks for; of a wide file, at the price of those.
+    pub(crate) fn columns_of(&self, keep: &dyn Fn(usize) -> bool) -> Vec<Column> {
+        let metadata = &self.shared.metadata;
+        match metadata.arrow_schema.get() {
+            Some(arrow) => arrow.columns.iter().filter_map(|column| project(column, keep)).collect(),
+            None => arrow_columns(metadata.schema(), key_values(metadata), keep),
+        }
     }
 
     pub(crate) fn leaf_name(&self, leaf: usize) -> String {
@@ -210,6 +216,10 @@ impl std::fmt::Debug for ParquetFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ParquetFile").field("metadata", self.metadata()).finish_non_exhaustive()
     }
+}
+
+fn key_values(metadata: &FileMetadata) -> impl Iterator<Item = (&str, Option<&str>)> + Clone {
+    metadata.key_value_metadata().iter().map(|pair| (pair.key.as_str(), pair.value.as_deref()))
 }
 
 fn read_metadata(source: &Source, options: &ReadOptions) -> Result<FileMetadata> {

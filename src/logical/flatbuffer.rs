@@ -17,8 +17,8 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
 /// Bytes that hold tables.
-pub(super) struct FlatBuffer<'a> {
-    bytes: &'a [u8],
+pub(super) struct FlatBuffer {
+    bytes: Vec<u8>,
     /// What may still be spent on tables and strings.
     budget: Cell<usize>,
 }
@@ -26,31 +26,46 @@ pub(super) struct FlatBuffer<'a> {
 /// A table at some place within the bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'a> {
-    buffer: &'a FlatBuffer<'a>,
+    buffer: &'a FlatBuffer,
     at: usize,
+}
+
+/// Where a vector of tables lies.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Vector {
+    start: usize,
+    len: usize,
 }
 
 /// What a table costs: no table is smaller.
 const TABLE_COST: usize = 8;
 
-impl<'a> FlatBuffer<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        // Honest bytes are spent once; a few shared strings are no fault.
-        FlatBuffer { bytes, budget: Cell::new(bytes.len().saturating_mul(4)) }
+impl FlatBuffer {
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
+        // Honest bytes are spent once or twice; a few shared strings are no fault.
+        let budget = Cell::new(bytes.len().saturating_mul(4));
+        FlatBuffer { bytes, budget }
     }
 
-    pub(super) fn root(&'a self) -> Result<Table<'a>> {
-        self.table(0)
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
-    fn table(&'a self, pointer: usize) -> Result<Table<'a>> {
+    /// The table that the offset at byte `pointer` leads to. The root's is where the message begins.
+    pub(super) fn table(&self, pointer: usize) -> Result<Table<'_>> {
         self.spend(TABLE_COST)?;
         Ok(Table { buffer: self, at: self.follow(pointer)? })
     }
 
+    /// Table `index` of a vector of this buffer; `None` past its end.
+    pub(super) fn element(&self, vector: Vector, index: usize) -> Option<Result<Table<'_>>> {
+        // In bounds, as the vector lies within the bytes.
+        (index < vector.len).then(|| self.table(vector.start + 4 * index))
+    }
+
     /// Where the offset at `pointer` leads.
     fn follow(&self, pointer: usize) -> Result<usize> {
-        let offset = Cursor::at(self.bytes, pointer).u32_le("FlatBuffers offset")?;
+        let offset = Cursor::at(&self.bytes, pointer).u32_le("FlatBuffers offset")?;
         usize::try_from(offset)
             .ok()
             .and_then(|offset| pointer.checked_add(offset))
@@ -69,14 +84,14 @@ impl<'a> FlatBuffer<'a> {
     }
 
     fn u16_at(&self, at: usize) -> Result<u16> {
-        Cursor::at(self.bytes, at).array("FlatBuffers vtable").map(u16::from_le_bytes)
+        Cursor::at(&self.bytes, at).array("FlatBuffers vtable").map(u16::from_le_bytes)
     }
 }
 
 impl<'a> Table<'a> {
     /// Where field `slot` lies; `None` where it is absent.
     fn field(&self, slot: u16) -> Result<Option<usize>> {
-        let back = Cursor::at(self.buffer.bytes, self.at).i32_le("FlatBuffers table")?;
+        let back = Cursor::at(&self.buffer.bytes, self.at).i32_le("FlatBuffers table")?;
         let vtable = i64::try_from(self.at).ok().and_then(|at| usize::try_from(at - i64::from(back)).ok());
         let vtable =
             vtable.ok_or_else(|| Error::malformed(format!("FlatBuffers vtable {back} bytes back")))?;
@@ -92,7 +107,7 @@ impl<'a> Table<'a> {
 
     fn scalar<const N: usize>(&self, slot: u16) -> Result<Option<[u8; N]>> {
         let Some(at) = self.field(slot)? else { return Ok(None) };
-        Cursor::at(self.buffer.bytes, at).array("FlatBuffers scalar").map(Some)
+        Cursor::at(&self.buffer.bytes, at).array("FlatBuffers scalar").map(Some)
     }
 
     pub(super) fn bool(&self, slot: u16) -> Result<bool> {
@@ -118,27 +133,26 @@ impl<'a> Table<'a> {
     /// What is not UTF-8 becomes U+FFFD.
     pub(super) fn string(&self, slot: u16) -> Result<Option<String>> {
         let Some(pointer) = self.field(slot)? else { return Ok(None) };
-        let mut cursor = Cursor::at(self.buffer.bytes, self.buffer.follow(pointer)?);
+        let mut cursor = Cursor::at(&self.buffer.bytes, self.buffer.follow(pointer)?);
         let len = usize::try_from(cursor.u32_le("FlatBuffers string")?).unwrap_or(usize::MAX);
         let bytes = cursor.take(len, "FlatBuffers string")?;
         self.buffer.spend(len)?;
         Ok(Some(String::from_utf8_lossy(bytes).into_owned()))
     }
 
-    /// The tables of a vector; none where it is absent.
+    /// Where a vector of tables lies; an empty one where it is absent.
+    pub(super) fn vector(&self, slot: u16) -> Result<Vector> {
+        let Some(pointer) = self.field(slot)? else { return Ok(Vector::default()) };
+        let mut cursor = Cursor::at(&self.buffer.bytes, self.buffer.follow(pointer)?);
+        let len = usize::try_from(cursor.u32_le("FlatBuffers vector")?).unwrap_or(usize::MAX);
+        let start = cursor.position();
+        cursor.skip(len.saturating_mul(4), "FlatBuffers vector")?;
+        Ok(Vector { start, len })
+    }
+
+    /// The tables of a vector.
     pub(super) fn tables(&self, slot: u16) -> Result<impl Iterator<Item = Result<Table<'a>>> + use<'a>> {
-        let buffer = self.buffer;
-        let (start, len) = match self.field(slot)? {
-            Some(pointer) => {
-                let at = buffer.follow(pointer)?;
-                (at + 4, Cursor::at(buffer.bytes, at).u32_le("FlatBuffers vector")?)
-            }
-            None => (0, 0),
-        };
-        // The first offset past the end is an error, and the caller stops there.
-        Ok((0..len).map(move |i| {
-            let pointer = usize::try_from(i).ok().and_then(|i| start.checked_add(i.checked_mul(4)?));
-            buffer.table(pointer.unwrap_or(usize::MAX))
-        }))
+        let (buffer, vector) = (self.buffer, self.vector(slot)?);
+        Ok((0..vector.len).map_while(move |index| buffer.element(vector, index)))
     }
 }

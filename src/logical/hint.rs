@@ -134,7 +134,7 @@ mod tests {
     }
 
     fn hinted(element: Element, hint: Field) -> Column {
-        tree::columns(&schema(vec![element]), Some(&Fields::from(vec![hint]))).remove(0)
+        tree::column(&schema(vec![element]), 1, Some(&hint)).unwrap()
     }
 
     fn refined(element: Element, hint: DataType) -> DataType {
@@ -298,8 +298,8 @@ mod tests {
             Field::new("c", D::Date64, true),
             Field::new("a", D::Duration(TimeUnit::Second), true),
         ]);
-        let columns = tree::columns(&schema(fields), Some(&hint));
-        let types: Vec<_> = columns.iter().map(|column| column.field.data_type().clone()).collect();
+        let D::Struct(fields) = refined(group(Required, "x", fields), D::Struct(hint)) else { panic!() };
+        let types: Vec<_> = fields.iter().map(|field| field.data_type().clone()).collect();
         assert_eq!(types, [D::Duration(TimeUnit::Second), D::Date64, D::Date64]);
     }
 

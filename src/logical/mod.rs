@@ -25,6 +25,7 @@ use std::sync::Arc;
 use crate::arrow::schema::{DataType, Field, FieldRef, Fields, Schema as Arrow, SchemaRef};
 use crate::error::{Context, Error, Result};
 use crate::metadata::{Repetition, Schema};
+use stored::Stored;
 
 #[allow(unused_imports)] // the column layer names them
 pub(crate) use array::primitive_array;
@@ -97,24 +98,52 @@ pub(crate) struct ArrowSchema {
 /// without leaves are left out, as Arrow writers leave them out.
 pub(crate) fn arrow_schema<'a>(
     schema: &Schema,
-    key_values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+    key_values: impl IntoIterator<Item = (&'a str, Option<&'a str>)> + Clone,
 ) -> ArrowSchema {
     let mut metadata = HashMap::new();
-    let mut hint = None;
-    for (key, value) in key_values {
-        match (key, value) {
-            (ARROW_SCHEMA_KEY, value) => hint = hint.or_else(|| stored::decode(value?).ok()),
-            _ => {
-                metadata.entry(key.to_owned()).or_insert_with(|| value.unwrap_or_default().to_owned());
-            }
+    for (key, value) in key_values.clone() {
+        if key != ARROW_SCHEMA_KEY {
+            metadata.entry(key.to_owned()).or_insert_with(|| value.unwrap_or_default().to_owned());
         }
     }
-    let columns = tree::columns(schema, hint.as_ref().map(|hint| &hint.fields));
-    for (key, value) in hint.map(|hint| hint.metadata).unwrap_or_default() {
+    let hint = hint(key_values);
+    for (key, value) in hint.as_ref().map(Stored::metadata).unwrap_or_default() {
         metadata.entry(key).or_insert(value);
     }
+    let columns: Vec<Column> = columns(schema, hint.as_ref(), &|_| true).collect();
     let fields: Fields = columns.iter().map(|column| column.field.clone()).collect();
     ArrowSchema { schema: Arc::new(Arrow::new_with_metadata(fields, metadata)), columns }
+}
+
+/// The columns of [`arrow_schema`], [`project`]ed: what nobody asked for costs next to nothing.
+pub(crate) fn arrow_columns<'a>(
+    schema: &Schema,
+    key_values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+    keep: &dyn Fn(usize) -> bool,
+) -> Vec<Column> {
+    columns(schema, hint(key_values).as_ref(), keep).filter_map(|column| project(&column, keep)).collect()
+}
+
+/// The writer's schema, where there is one that can be read.
+fn hint<'a>(key_values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> Option<Stored> {
+    let mut hints = key_values.into_iter().filter(|(key, _)| *key == ARROW_SCHEMA_KEY);
+    hints.find_map(|(_, text)| Stored::new(text?).ok())
+}
+
+/// The columns of the top-level fields of which `keep` asks for a leaf.
+fn columns<'a>(
+    schema: &'a Schema,
+    hint: Option<&'a Stored>,
+    keep: &'a dyn Fn(usize) -> bool,
+) -> impl Iterator<Item = Column> {
+    schema.root().children().iter().enumerate().filter_map(move |(index, &node)| {
+        let top = schema.node(node);
+        if !top.leaves().any(keep) {
+            return None;
+        }
+        let hint = hint.and_then(|hint| hint.field(index, &top.name));
+        tree::column(schema, node, hint.as_ref())
+    })
 }
 
 /// `column` with only the leaves that `keep` asks for; `None` where it asks for none of them.

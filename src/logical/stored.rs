@@ -4,46 +4,91 @@
 //! Takes text, gives fields and metadata. Types that no Parquet column becomes (unions, run-end encoding) and types that
 //! make no sense come as Null, with their name and metadata. Whether a field agrees with the file is not asked here.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::flatbuffer::{FlatBuffer, Table};
+use super::flatbuffer::{FlatBuffer, Table, Vector};
 use crate::arrow::schema::{DataType, Field, FieldRef, Fields, IntervalUnit, TimeUnit};
 use crate::error::{Error, Result};
 
-/// The fields and the metadata of a writer's schema.
-#[derive(Debug, PartialEq)]
+/// A writer's schema, decoded field by field as it is asked for: of a file of 10,000 columns few are.
 pub(super) struct Stored {
-    pub(super) fields: Fields,
-    pub(super) metadata: HashMap<String, String>,
+    message: FlatBuffer,
+    /// Where the message begins.
+    start: usize,
+    /// The top-level fields.
+    fields: Vector,
+    /// Their indices by name; `None` for a name that comes twice.
+    by_name: OnceCell<HashMap<String, Option<usize>>>,
 }
 
 /// Types nested deeper than this are not read.
 const MAX_DEPTH: usize = 128;
 
-/// Reads the value of `ARROW:schema`.
-///
-/// # Errors
-/// When it is not what the key promises; what of it could be read is of no use then.
-pub(super) fn decode(text: &str) -> Result<Stored> {
-    let bytes = base64(text)?;
-    // Either framed as in a stream, by a marker and a length, or (older) the bare message, or by a length alone.
-    match bytes.strip_prefix(&[0xff; 4]) {
-        Some(framed) => message(framed.get(4..).unwrap_or_default()),
-        None => message(&bytes).or_else(|error| bytes.get(4..).map_or(Err(error), message)),
+impl Stored {
+    /// Takes the value of `ARROW:schema`.
+    ///
+    /// # Errors
+    /// When it is not what the key promises.
+    pub(super) fn new(text: &str) -> Result<Stored> {
+        Stored::from_bytes(base64(text)?)
+    }
+
+    fn from_bytes(bytes: Vec<u8>) -> Result<Stored> {
+        let message = FlatBuffer::new(bytes);
+        // Framed as in a stream, by a marker and a length; or (older) the bare message; or behind a length alone.
+        let (start, schema) = match message.bytes() {
+            [0xff, 0xff, 0xff, 0xff, ..] => (8, schema(&message, 8)?),
+            _ => match schema(&message, 0) {
+                Ok(schema) => (0, schema),
+                Err(_) => (4, schema(&message, 4)?),
+            },
+        };
+        let fields = schema.vector(1)?;
+        Ok(Stored { message, start, fields, by_name: OnceCell::new() })
+    }
+
+    /// The field for top-level field `index` of the file, which is called `name`: the one in its place, if that has its
+    /// name; else the one of that name (other tools drop and move columns, and keep the hint). `None` where there is
+    /// none, or it cannot be read.
+    pub(super) fn field(&self, index: usize, name: &str) -> Option<Field> {
+        let in_place = self.message.element(self.fields, index).and_then(Result::ok);
+        let table = match in_place {
+            Some(table) if table.string(0).ok()?.as_deref() == Some(name) => table,
+            _ => {
+                let index = (*self.by_name.get_or_init(|| self.names()).get(name)?)?;
+                self.message.element(self.fields, index)?.ok()?
+            }
+        };
+        field(table, 0).ok()
+    }
+
+    fn names(&self) -> HashMap<String, Option<usize>> {
+        let mut names = HashMap::new();
+        let tables = (0..).map_while(|index| self.message.element(self.fields, index));
+        for (index, table) in tables.enumerate() {
+            let Ok(name) = table.and_then(|table| table.string(0)) else { break };
+            names.entry(name.unwrap_or_default()).and_modify(|seen| *seen = None).or_insert(Some(index));
+        }
+        names
+    }
+
+    /// The metadata of the schema itself.
+    pub(super) fn metadata(&self) -> HashMap<String, String> {
+        schema(&self.message, self.start).and_then(|schema| metadata(schema, 2)).unwrap_or_default()
     }
 }
 
-fn message(bytes: &[u8]) -> Result<Stored> {
+/// The schema within a message that begins at byte `start`.
+fn schema(message: &FlatBuffer, start: usize) -> Result<Table<'_>> {
     const SCHEMA: u8 = 1;
-    let buffer = FlatBuffer::new(bytes);
-    let message = buffer.root()?;
+    let message = message.table(start)?;
     let schema = match message.u8(1)? {
         SCHEMA => message.table(2)?,
         other => return Err(Error::malformed(format!("Arrow message of kind {other}, not a schema"))),
     };
-    let schema = schema.ok_or_else(|| Error::malformed("Arrow message without a header"))?;
-    Ok(Stored { fields: fields(schema, 1, 0)?, metadata: metadata(schema, 2)? })
+    schema.ok_or_else(|| Error::malformed("Arrow message without a header"))
 }
 
 fn fields(parent: Table<'_>, slot: u16, depth: usize) -> Result<Fields> {
@@ -192,26 +237,40 @@ fn metadata(parent: Table<'_>, slot: u16) -> Result<HashMap<String, String>> {
 /// The bytes of standard base64 (RFC 4648, section 4), its padding optional.
 fn base64(text: &str) -> Result<Vec<u8>> {
     let digits = text.trim_ascii().trim_end_matches('=').as_bytes();
-    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
-    for group in digits.chunks(4) {
-        let mut bits = 0_u32;
-        for &digit in group {
-            let value = match digit {
-                b'A'..=b'Z' => digit - b'A',
-                b'a'..=b'z' => digit - b'a' + 26,
-                b'0'..=b'9' => digit - b'0' + 52,
-                b'+' => 62,
-                b'/' => 63,
-                _ => return Err(Error::malformed(format!("base64 digit {:?}", char::from(digit)))),
-            };
-            bits = bits << 6 | u32::from(value);
-        }
-        // Each digit is 6 bits: 4 make 3 bytes, 3 make 2, 2 make 1.
-        let missing = 4 - group.len();
-        let [_, three @ ..] = (bits << (6 * missing)).to_be_bytes();
-        bytes.extend(three.iter().take(3_usize.saturating_sub(missing)));
+    let (groups, rest) = digits.as_chunks::<4>();
+    let mut bytes = Vec::with_capacity(3 * groups.len() + 2);
+    let mut all = 0;
+    for group in groups {
+        let [a, b, c, d] = group.map(digit_value);
+        all |= a | b | c | d;
+        let [_, three @ ..] = (a << 18 | b << 12 | c << 6 | d).to_be_bytes();
+        bytes.extend(three);
     }
-    Ok(bytes)
+    // Each digit is 6 bits: 2 make 1 byte, 3 make 2.
+    let bits = rest.iter().zip([18, 12, 6]).fold(0, |bits, (&digit, shift)| {
+        all |= digit_value(digit);
+        bits | digit_value(digit) << shift
+    });
+    let [_, last @ ..] = bits.to_be_bytes();
+    bytes.extend(last.iter().take(rest.len().saturating_sub(1)));
+    if all > 63 { Err(Error::malformed("text that is not base64")) } else { Ok(bytes) }
+}
+
+/// The value of a base64 digit; more than 63 for what is none.
+#[inline]
+#[allow(clippy::indexing_slicing)] // 256 entries, and an index of 8 bits; 64 digits, and an index below 64
+fn digit_value(digit: u8) -> u32 {
+    const VALUES: [u8; 256] = {
+        let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut values = [0x80; 256];
+        let mut i = 0;
+        while i < 64 {
+            values[digits[i as usize] as usize] = i;
+            i += 1;
+        }
+        values
+    };
+    u32::from(VALUES[usize::from(digit)])
 }
 
 #[cfg(test)]
@@ -281,47 +340,49 @@ mod tests {
 
     #[test]
     fn reads_every_type_that_arrow_writes() {
-        let stored = decode(&all_types()).unwrap();
+        let stored = Stored::new(&all_types()).unwrap();
         let expected = expected();
-        assert_eq!(stored.fields.len(), expected.len() + 2);
-        for (i, (field, data_type)) in stored.fields.iter().zip(expected).enumerate() {
-            assert_eq!(**field, Field::new(format!("c{i}"), data_type, i % 2 == 0));
+        for (i, data_type) in expected.into_iter().enumerate() {
+            let name = format!("c{i}");
+            assert_eq!(stored.field(i, &name), Some(Field::new(&name, data_type, i % 2 == 0)));
         }
-        let [.., extension, run_ends] = stored.fields.as_ref() else { panic!() };
+        // Not in their places: found by name.
+        let (extension, run_ends) = (stored.field(0, "ext").unwrap(), stored.field(99, "ree").unwrap());
+        assert_eq!(stored.field(0, "other"), None);
         assert_eq!(extension.data_type(), &DataType::Binary);
         assert_eq!(extension.metadata().get(EXTENSION_TYPE_NAME_KEY).map(String::as_str), Some("my.type"));
         assert_eq!((run_ends.name().as_str(), run_ends.data_type()), ("ree", &DataType::Null));
-        assert_eq!(stored.metadata, HashMap::from([("who".to_owned(), "a test".to_owned())]));
+        assert_eq!(stored.metadata(), HashMap::from([("who".to_owned(), "a test".to_owned())]));
     }
 
     #[test]
     fn reads_messages_of_older_writers() {
         let framed = base64(&all_types()).unwrap();
-        let stored = message(&framed[8..]).unwrap();
         for older in [&framed[8..], &framed[4..]] {
-            assert_eq!(decode(&to_base64(older)).unwrap(), stored);
+            let stored = Stored::new(&to_base64(older)).unwrap();
+            assert_eq!(stored.field(1, "c1"), Some(Field::new("c1", DataType::Boolean, false)));
+            assert_eq!(stored.metadata().len(), 1);
         }
     }
 
     #[test]
     fn damaged_messages_are_an_error_or_another_schema_but_never_a_panic() {
+        // Everything that is asked of a hint.
+        let read = |bytes: &[u8]| {
+            if let Ok(stored) = Stored::from_bytes(bytes.to_vec()) {
+                (0..60).for_each(|i| drop(stored.field(i, &format!("c{i}"))));
+                drop(stored.metadata());
+            }
+        };
         let bytes = base64(&all_types()).unwrap();
-        for len in 0..bytes.len() {
-            let _ = message(&bytes[8.min(len)..len]);
-        }
-        let mut damaged = bytes[8..].to_vec();
+        (0..bytes.len()).for_each(|len| read(&bytes[..len]));
+        let mut damaged = bytes.clone();
         for i in 0..damaged.len() {
-            for flip in [1, 0x10, 0x80, 0xff] {
-                damaged[i] ^= flip;
-                let _ = message(&damaged);
-                damaged[i] ^= flip;
-            }
-            let original = damaged[i];
-            for value in [0, 4, 0x7f] {
+            for value in [bytes[i] ^ 1, bytes[i] ^ 0x80, !bytes[i], 0] {
                 damaged[i] = value;
-                let _ = message(&damaged);
+                read(&damaged);
             }
-            damaged[i] = original;
+            damaged[i] = bytes[i];
         }
     }
 
@@ -339,8 +400,8 @@ mod tests {
         for word in [at - 4, 4, 0] {
             bytes.extend_from_slice(&word.to_le_bytes());
         }
-        let buffer = FlatBuffer::new(&bytes);
-        let error = fields(buffer.root().unwrap(), 5, 0).unwrap_err();
+        let buffer = FlatBuffer::new(bytes);
+        let error = fields(buffer.table(0).unwrap(), 5, 0).unwrap_err();
         assert!(error.to_string().contains("share"), "{error}");
     }
 
@@ -353,8 +414,8 @@ mod tests {
                 bytes.extend_from_slice(&word.to_le_bytes());
             }
         }
-        let buffer = FlatBuffer::new(&bytes);
-        let error = fields(buffer.root().unwrap(), 5, 0).unwrap_err();
+        let buffer = FlatBuffer::new(bytes);
+        let error = fields(buffer.table(0).unwrap(), 5, 0).unwrap_err();
         assert!(error.to_string().contains("nested too deep"), "{error}");
     }
 

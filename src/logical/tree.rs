@@ -15,10 +15,9 @@ use crate::metadata::{LogicalType, NodeKind, Repetition, Schema, SchemaNode};
 /// Groups nested deeper than this are not read. Arrow's own functions over types recurse.
 const MAX_DEPTH: usize = 128;
 
-/// One column for each top-level field that has a leaf. `hint` are the fields that the writer had.
-pub(super) fn columns(schema: &Schema, hint: Option<&Fields>) -> Vec<Column> {
-    let tree = Tree { schema };
-    tree.children(schema.root(), hint, 0)
+/// The column of top-level node `index`; `None` where no leaf lies below. `hint` is the field that the writer had.
+pub(super) fn column(schema: &Schema, index: usize, hint: Option<&Field>) -> Option<Column> {
+    Tree { schema }.column(index, hint, 1)
 }
 
 struct Tree<'a> {
@@ -259,9 +258,11 @@ mod tests {
     }
 
     fn column(element: Element) -> Column {
-        let mut columns = columns(&schema(vec![element]), None);
-        assert_eq!(columns.len(), 1);
-        columns.remove(0)
+        super::column(&schema(vec![element]), 1, None).unwrap()
+    }
+
+    fn columns(schema: &Schema) -> Vec<Column> {
+        schema.root().children().iter().filter_map(|&node| super::column(schema, node, None)).collect()
     }
 
     /// A column as text: `name: type`, `?` where it may be null, and the levels `@def` or `@def/element_def/rep`.
@@ -426,7 +427,7 @@ mod tests {
             list(Optional, "f", group(Repeated, "list", vec![])),
             map(Optional, "g", group(Repeated, "kv", vec![empty("key"), empty("value")])),
         ];
-        let columns = columns(&schema(fields), None);
+        let columns = columns(&schema(fields));
         assert_eq!(columns.iter().map(show).collect::<Vec<_>>(), ["b: {d: Int32?}@1?"]);
     }
 
@@ -435,7 +436,7 @@ mod tests {
         let decimal =
             leaf(Optional, "d", ByteArray).logical(LogicalType::Decimal { precision: 77, scale: 0 });
         let fields = vec![group(Optional, "g", vec![int(Required, "x"), decimal]), fixed(Required, "f", 0)];
-        let columns = columns(&schema(fields), None);
+        let columns = columns(&schema(fields));
         let shown: Vec<_> = columns.iter().map(show).collect();
         assert_eq!(shown, ["g: {x: Int32, d: unsupported1..2?}@1?", "f: unsupported2..3?"]);
     }
@@ -446,7 +447,7 @@ mod tests {
         for _ in 0..1_000 {
             deep = group(Required, "g", vec![deep]);
         }
-        let columns = columns(&schema(vec![int(Required, "y"), deep]), None);
+        let columns = columns(&schema(vec![int(Required, "y"), deep]));
         assert_eq!(show(&columns[0]), "y: Int32");
         assert!(show(&columns[1]).contains("unsupported1..2?"));
 

@@ -3,7 +3,7 @@
 use crate::arrow::schema::DataType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::ParquetFile;
-use crate::logical::{Column, project, replace, with_output_type};
+use crate::logical::{Column, replace, with_output_type};
 use crate::metadata::{LogicalType, Repetition, Schema};
 
 /// A column, as the caller names it.
@@ -39,7 +39,7 @@ impl Projection {
                     }
                 }
                 let keep = |leaf: usize| wanted.get(leaf).copied().unwrap_or(false);
-                file.columns().iter().filter_map(|column| project(column, &keep)).collect()
+                file.columns_of(&keep)
             }
         };
         for (name, data_type) in types {
