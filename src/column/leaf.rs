@@ -12,7 +12,7 @@ use crate::arrow::buffer::{Buffer, NullBuffer};
 use crate::bitmap::Bitmap;
 use crate::error::{Context, Error, Result};
 use crate::metadata::Encoding;
-use crate::page::{DataPage, Page};
+use crate::page::{DataPage, DictionaryPage, Page};
 
 /// Decodes the pages of one leaf, of any number of column chunks one after another.
 pub(crate) struct LeafDecoder {
@@ -36,6 +36,10 @@ pub(crate) struct LeafDecoder {
     page: PageState,
     /// Rows of the current chunk, to hold against its row group.
     rows_started: u64,
+    /// Whether the last row is known to end where the levels end.
+    row_ended: bool,
+    /// Whether the chunk has had its dictionary page.
+    has_dictionary: bool,
     /// Slots of the last array.
     last_num_slots: usize,
 }
@@ -122,6 +126,8 @@ impl LeafDecoder {
             validity: Bitmap::new(),
             page: PageState::default(),
             rows_started: 0,
+            row_ended: false,
+            has_dictionary: false,
             last_num_slots: 0,
         }
     }
@@ -141,6 +147,7 @@ impl LeafDecoder {
         self.masks.remove(self.filled..self.masks.len());
         self.page = PageState::default();
         self.rows_started = 0;
+        self.has_dictionary = false;
         self.values.end_chunk();
     }
 
@@ -156,6 +163,29 @@ impl LeafDecoder {
             let slots = if self.slot_def == 0 { rows } else { self.last_num_slots };
             self.values.expect(slots.min(ROOM_AT_MOST));
         }
+    }
+
+    /// Says that the row that ends the pages given so far goes on in no other: the next page begins with a row.
+    pub(crate) fn end_row(&mut self) {
+        self.row_ended = true;
+    }
+
+    /// How many rows begin in a page, by its repetition levels; `None` where it begins within a row.
+    ///
+    /// # Errors
+    /// When the levels are broken.
+    pub(crate) fn count_rows(&self, page: &DataPage) -> Result<Option<usize>> {
+        if self.max_rep == 0 {
+            return Ok(Some(page.num_values));
+        }
+        let (levels, encoding) = (page.repetition_levels.clone(), page.repetition_encoding);
+        let levels = LevelStream::new(levels, encoding, page.num_values, self.max_rep)?;
+        levels.count_rows(page.num_values, self.max_rep)
+    }
+
+    /// Rows of the chunk that have begun so far, those passed over included.
+    pub(crate) fn rows_started(&self) -> u64 {
+        self.rows_started
     }
 
     /// Whether every page given so far is used up, and the chunk is at its end.
@@ -184,7 +214,7 @@ impl LeafDecoder {
         }
         let started = self.masks.count(Test::RepBelow(1), 0..self.filled);
         let next_is_start = self.masks.nth(Test::RepBelow(1), self.filled, 0) == Some(self.filled);
-        let closed = next_is_start || self.page_is_done() && self.at_chunk_start();
+        let closed = next_is_start || self.page_is_done() && (self.at_chunk_start() || self.row_ended);
         if closed { started } else { started.saturating_sub(1) }
     }
 
@@ -220,7 +250,7 @@ impl LeafDecoder {
                     return Ok(Step::Done);
                 }
             } else if self.page.levels_left > 0 {
-                self.decode_levels(*rows_left).in_page(self.page.index).at_offset(self.page.offset)?;
+                self.decode_levels(*rows_left, mode).in_page(self.page.index).at_offset(self.page.offset)?;
             } else {
                 match self.next_item(rows_left, mode)? {
                     Some(step) => return Ok(step),
@@ -253,7 +283,7 @@ impl LeafDecoder {
         }
         match self.queue.pop_front() {
             Some(Item::Page(Page::Dictionary(page))) => {
-                self.values.set_dictionary(&page).in_page(page.index).at_offset(page.offset)?;
+                self.set_dictionary(&page).in_page(page.index).at_offset(page.offset)?;
             }
             Some(Item::Page(Page::Data(page))) => {
                 let (index, offset) = (page.index, page.offset);
@@ -265,8 +295,16 @@ impl LeafDecoder {
         Ok(None)
     }
 
+    fn set_dictionary(&mut self, page: &DictionaryPage) -> Result<()> {
+        if std::mem::replace(&mut self.has_dictionary, true) {
+            return Err(Error::malformed("two dictionary pages in a column chunk"));
+        }
+        self.values.set_dictionary(page)
+    }
+
     fn begin_page(&mut self, page: DataPage, rows_left: &mut u64, mode: Mode) -> Result<()> {
         self.page = PageState { index: page.index, offset: page.offset, ..PageState::default() };
+        self.row_ended = false;
         let num_levels = page.num_values;
         if self.max_rep == 0 && mode == Mode::Skip && num_levels as u64 <= *rows_left {
             *rows_left -= num_levels as u64;
@@ -294,6 +332,7 @@ impl LeafDecoder {
 
     fn end_chunk(&mut self, num_rows: Option<u64>, rows_left: u64) -> Result<Option<Step>> {
         let found = std::mem::take(&mut self.rows_started);
+        self.has_dictionary = false;
         self.values.end_chunk();
         if let Some(num_rows) = num_rows
             && found != num_rows
@@ -306,9 +345,14 @@ impl LeafDecoder {
     }
 
     /// Brings more levels of the page into the masks: about as many as the rows wanted will take.
-    fn decode_levels(&mut self, rows_left: u64) -> Result<()> {
+    fn decode_levels(&mut self, rows_left: u64, mode: Mode) -> Result<()> {
         let wanted = usize::try_from(rows_left).unwrap_or(usize::MAX);
-        let wanted = if self.max_rep == 0 { wanted } else { wanted.clamp(LEVELS_AT_LEAST, LEVELS_AT_MOST) };
+        let wanted = match mode {
+            Mode::Read if self.max_rep == 0 => wanted,
+            // A page may hold any number of levels in a few bytes: none is kept of those that are skipped.
+            Mode::Skip if self.max_rep == 0 => wanted.min(LEVELS_AT_MOST),
+            _ => wanted.clamp(LEVELS_AT_LEAST, LEVELS_AT_MOST),
+        };
         let n = wanted.min(self.page.levels_left);
         if self.max_def == 0 {
             self.masks.push_trivial(n);

@@ -147,6 +147,23 @@ impl LevelStream {
         }
     }
 
+    /// How many of all its `n` levels are 0: the rows that begin, where these are repetition levels. `None` where the
+    /// first level is another.
+    pub(crate) fn count_rows(mut self, n: usize, max_level: u8) -> Result<Option<usize>> {
+        let (mut rows, mut begins) = (0, None);
+        self.read(n, max_level, &mut Vec::new(), |run| {
+            let (first, zeros) = match run {
+                RunOfLevels::Constant(level, len) => (level, if level == 0 { len } else { 0 }),
+                RunOfLevels::Packed(levels) => {
+                    (levels.first().copied().unwrap_or(0), levels.iter().filter(|&&level| level == 0).count())
+                }
+            };
+            begins.get_or_insert(first == 0);
+            rows += zeros;
+        })?;
+        Ok(Some(rows).filter(|_| begins != Some(false)))
+    }
+
     /// Reads `n` levels; hands each run on as one level, or as a slice of levels.
     fn read(
         &mut self,

@@ -42,6 +42,11 @@ impl ChunkBytes {
         self.end
     }
 
+    /// Bytes of the chunk from `offset` on that can be read at once: not all of them, where only ranges are known.
+    pub(crate) fn available(&self, offset: u64) -> u64 {
+        self.source.available(offset).min(self.end.saturating_sub(offset))
+    }
+
     /// Whether the bytes are slices of memory that is there anyway.
     pub(crate) fn lends(&self) -> bool {
         self.source.lends()

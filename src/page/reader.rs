@@ -95,11 +95,11 @@ impl PageReader {
         Ok(())
     }
 
-    /// Jumps to the page that starts at `offset`, the `index`-th data page as the offset index counts. From here on
-    /// the chunk's count of values is not checked any more.
-    pub(crate) fn jump(&mut self, offset: u64, index: usize) {
+    /// Jumps to the page that starts at `offset`, over `passed` pages. From here on the chunk's count of values is not
+    /// checked any more.
+    pub(crate) fn jump(&mut self, offset: u64, passed: usize) {
         self.position = offset;
-        self.index = index;
+        self.index += passed;
         self.peeked = None;
         self.values_left = None;
     }
@@ -145,7 +145,9 @@ impl PageReader {
                 "the column chunk ends, and {missing} values are still to come"
             )));
         }
-        let mut len = HEADER_GUESS.min(left);
+        // Where only ranges of the file are known, a guess does not reach past this one; the need for more does.
+        let available = self.bytes.available(self.position);
+        let mut len = HEADER_GUESS.min(left).min(available.max(1));
         loop {
             let bytes = self.bytes.read(self.position, usize::try_from(len).unwrap_or(usize::MAX))?;
             let parsed = if self.options.statistics {
@@ -155,7 +157,8 @@ impl PageReader {
             };
             match parsed {
                 Err(e) if matches!(e.kind(), ErrorKind::EndOfData { .. }) && len < left => {
-                    len = len.saturating_mul(8).min(left);
+                    let more = len.saturating_mul(8).min(left);
+                    len = if len < available { more.min(available) } else { more };
                 }
                 other => return other.offset_from(self.position),
             }

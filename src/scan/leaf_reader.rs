@@ -149,6 +149,12 @@ impl OpenChunk {
         loop {
             let Operation { mode, rows_left, done } = &mut self.operation;
             match decoder.advance(rows_left, *mode)? {
+                // A page that the index knows begins with a row, so the next one is not needed to end this row.
+                Step::NeedPage if *rows_left == 0 && self.index.is_some() => {
+                    decoder.end_row();
+                    *done = true;
+                    return Ok(Step::Done);
+                }
                 Step::NeedPage => self.feed(group, decoder, workspace)?,
                 step => {
                     *done = step == Step::Done;
@@ -170,9 +176,7 @@ impl OpenChunk {
         }
         match self.pages.next(workspace)? {
             Some(page) => {
-                self.check_index(&page, group, decoder.is_flat())
-                    .in_page(page.index())
-                    .at_offset(page.offset())?;
+                self.check_index(&page, group, decoder).in_page(page.index()).at_offset(page.offset())?;
                 decoder.push(page);
             }
             None if self.ended => {
@@ -188,45 +192,43 @@ impl OpenChunk {
     }
 
     /// Where pages are found by the offset index, it must be right about each of them: a wrong one would give other rows.
-    fn check_index(&self, page: &Page, group: &GroupPlan, is_flat: bool) -> Result<()> {
+    fn check_index(&self, page: &Page, group: &GroupPlan, decoder: &LeafDecoder) -> Result<()> {
         let (Some(index), Page::Data(page)) = (&self.index, page) else { return Ok(()) };
         let pages = index.pages();
         let Ok(at) = pages.binary_search_by_key(&page.offset, |page| page.offset) else {
             return Err(Error::malformed("the offset index does not know this page"));
         };
         let first_row = pages.get(at).map_or(0, |page| page.first_row);
+        let begun = decoder.rows_started();
+        if first_row != begun {
+            return Err(Error::malformed(format!(
+                "the offset index says that the page begins with row {first_row}, {begun} rows come before it"
+            )));
+        }
         let expected = pages.get(at + 1).map_or(group.num_rows, |next| next.first_row) - first_row;
-        let found = if is_flat { Some(page.num_values) } else { page.num_rows };
-        match found {
-            Some(found) if found as u64 != expected => Err(Error::malformed(format!(
+        match decoder.count_rows(page)? {
+            Some(found) if found as u64 == expected => Ok(()),
+            Some(found) => Err(Error::malformed(format!(
                 "the offset index says that the page has {expected} rows, it has {found}"
             ))),
-            _ => Ok(()),
+            None => Err(Error::malformed("a page that the offset index knows begins within a row")),
         }
     }
 
     /// Passes over pages that no row of the plan needs. `false`: the next page is needed.
     fn pass_over(&mut self, decoder: &mut LeafDecoder) -> Result<bool> {
         let left = self.operation.rows_left;
+        if let Some(index) = &self.index {
+            let passed = index.pages().partition_point(|page| page.offset < self.pages.position());
+            return self.jump(page_of(index, self.row), passed, decoder);
+        }
         let Some(header) = self.pages.peek()? else { return Ok(false) };
         let rows = match &header.kind {
             PageKind::Data(_) | PageKind::DataV2(_) if decoder.is_flat() => header.num_values() as u64,
             PageKind::DataV2(header) => header.num_rows as u64,
-            PageKind::Data(_) => 0,
-            // The dictionary is needed whatever comes.
-            _ => return Ok(false),
+            // V1 pages of lists do not say. The dictionary is needed whatever comes.
+            _ => 0,
         };
-        let target = self.row;
-        let at = target - left;
-        if let Some((page, first_row, offset)) = self.index.as_ref().and_then(|index| page_of(index, target))
-        {
-            if first_row > at {
-                self.pages.jump(offset, page);
-                self.operation.rows_left = target - first_row;
-                decoder.pass_over(first_row - at);
-                return Ok(true);
-            }
-        }
         if rows == 0 || rows > left {
             return Ok(false);
         }
@@ -234,6 +236,36 @@ impl OpenChunk {
         self.operation.rows_left -= rows;
         decoder.pass_over(rows);
         Ok(true)
+    }
+
+    /// Jumps to the page of the row that is wanted next, as the offset index has it. `false`: it is the next page, or
+    /// the dictionary is, which is needed whatever comes.
+    fn jump(
+        &mut self,
+        wanted: Option<(usize, u64, u64)>,
+        passed: usize,
+        decoder: &mut LeafDecoder,
+    ) -> Result<bool> {
+        let Some((page, first_row, offset)) = wanted else { return Ok(false) };
+        let at = self.row - self.operation.rows_left;
+        if first_row <= at || self.is_before_data() && self.next_is_dictionary()? {
+            return Ok(false);
+        }
+        self.pages.jump(offset, page.saturating_sub(passed));
+        self.operation.rows_left = self.row - first_row;
+        decoder.pass_over(first_row - at);
+        Ok(true)
+    }
+
+    /// Whether the next page stands before those that the offset index knows.
+    fn is_before_data(&self) -> bool {
+        let first = self.index.as_ref().and_then(|index| index.pages().first());
+        first.is_some_and(|first| self.pages.position() < first.offset)
+    }
+
+    fn next_is_dictionary(&mut self) -> Result<bool> {
+        let header = self.pages.peek()?;
+        Ok(header.is_some_and(|header| matches!(header.kind, PageKind::Dictionary(_))))
     }
 
     /// Ends the row group: if it was read to its end, that must be the end of its pages too.

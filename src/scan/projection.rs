@@ -116,7 +116,7 @@ fn find_nodes(schema: &Schema, wish: &ColumnWish) -> Result<Vec<usize>> {
 /// What is left of a dotted path after `name`.
 fn after_name<'a>(name: &str, path: &'a str) -> Option<&'a str> {
     let rest = path.strip_prefix(name)?;
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') }
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.').filter(|rest| !rest.is_empty()) }
 }
 
 /// The nodes at which a path ends. `step` takes a node's name off the front of a path. The path as the file has it wins;

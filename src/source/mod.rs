@@ -42,6 +42,16 @@ impl Source {
         }
     }
 
+    /// Bytes from `offset` on that [`Source::read`] can give at once. 0 does not mean that it could give none: the
+    /// error says why.
+    pub(crate) fn available(&self, offset: u64) -> u64 {
+        match self {
+            Source::Ranges(ranges, _) => range_of(ranges, offset)
+                .map_or(0, |(start, buffer)| (start + buffer.len() as u64).saturating_sub(offset)),
+            _ => self.len().saturating_sub(offset),
+        }
+    }
+
     /// Whether what [`Source::read`] gives is lent from memory that is there anyway.
     pub(crate) fn lends(&self) -> bool {
         !matches!(self, Source::File(..))
@@ -80,9 +90,7 @@ fn slice(buffer: &Buffer, offset: u64, len: usize) -> Result<Buffer> {
 }
 
 fn find(ranges: &[(u64, Buffer)], wanted: &Range<u64>, len: usize) -> Result<Buffer> {
-    let after = ranges.partition_point(|(offset, _)| *offset <= wanted.start);
-    let found = after.checked_sub(1).and_then(|i| ranges.get(i));
-    match found {
+    match range_of(ranges, wanted.start) {
         Some((offset, buffer)) if wanted.end - offset <= buffer.len() as u64 => {
             slice(buffer, wanted.start - offset, len)
         }
@@ -92,6 +100,12 @@ fn find(ranges: &[(u64, Buffer)], wanted: &Range<u64>, len: usize) -> Result<Buf
             wanted.start, wanted.end
         ))),
     }
+}
+
+/// The last range that begins at `offset` or before.
+fn range_of(ranges: &[(u64, Buffer)], offset: u64) -> Option<&(u64, Buffer)> {
+    let after = ranges.partition_point(|(start, _)| *start <= offset);
+    ranges.get(after.checked_sub(1)?)
 }
 
 fn read_at(file: &File, offset: u64, len: usize) -> Result<Buffer> {
@@ -134,6 +148,7 @@ mod tests {
         assert_eq!(source.read(11..13).unwrap().as_slice(), [2, 3]);
         assert_eq!(source.read(100..110).unwrap().len(), 10);
         assert!(source.read(13..15).is_err());
+        assert_eq!([9, 10, 13, 14, 50, 100].map(|offset| source.available(offset)), [0, 4, 1, 0, 0, 10]);
         assert!(source.read(0..4).is_err());
         assert!(source.read(199..201).unwrap_err().to_string().contains("200 bytes"));
     }
