@@ -21,4 +21,5 @@ pub mod random;
 pub mod raw;
 pub mod read;
 pub mod show;
+pub mod shred;
 pub mod thrift;

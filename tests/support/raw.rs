@@ -16,6 +16,7 @@ use marquetry::metadata::{
     SchemaBuilder,
 };
 
+use super::shred::Leaf;
 use super::thrift::{self, T};
 use super::{codec, encode};
 
@@ -55,6 +56,13 @@ impl Page {
             1 => Page::v1(num_values, encoding, values),
             _ => Page::v2(num_values, encoding, values),
         }
+    }
+
+    /// The page of a leaf's levels and values, PLAIN.
+    pub fn leaf(version: u8, leaf: &Leaf) -> Page {
+        let page = Page::data(version, leaf.def.len(), Encoding::Plain, encode::i32s(&leaf.values));
+        let page = if leaf.max_def > 0 { page.def(&leaf.def, leaf.max_def) } else { page };
+        if leaf.max_rep > 0 { page.rep(&leaf.rep, leaf.max_rep) } else { page }
     }
 
     pub fn dictionary(num_values: usize, values: Vec<u8>) -> Page {
