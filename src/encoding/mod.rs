@@ -1,15 +1,16 @@
 //! One file an encoding: bytes in, sink storage out. No decoder knows of nulls, schema or IO.
 
+mod alp;
 mod bit_packed;
 mod byte_stream_split;
 mod delta_binary_packed;
 mod delta_byte_array;
 mod delta_length_byte_array;
 mod dictionary;
-mod pending;
 mod plain;
 mod rle;
 
+pub use alp::{AlpDecoder, AlpFloat};
 pub use bit_packed::BitPackedDecoder;
 pub use byte_stream_split::{ByteStreamSplitBytesDecoder, ByteStreamSplitDecoder};
 pub use delta_binary_packed::{DeltaBinaryPackedDecoder, DeltaInt};
@@ -18,7 +19,6 @@ pub use delta_length_byte_array::DeltaLengthByteArrayDecoder;
 pub use dictionary::{
     DictionaryDecoder, plain_byte_dictionary, plain_dictionary, plain_fixed_byte_dictionary,
 };
-pub use pending::*;
 pub use plain::{PlainBooleanDecoder, PlainBytesDecoder, PlainDecoder, PlainFixedBytesDecoder};
 pub use rle::{LevelRun, RleDecoder};
 

@@ -1,6 +1,7 @@
 //! The only place with `unsafe`: memory maps, uninitialised spare capacity, SIMD kernels. Each function outside checks first.
 #![allow(unsafe_code)]
 
+pub(crate) mod alp;
 pub(crate) mod bits;
 pub(crate) mod byte_dictionary;
 pub(crate) mod byte_store;
@@ -8,7 +9,11 @@ pub(crate) mod delta;
 pub(crate) mod fixed;
 pub(crate) mod front_coding;
 pub(crate) mod gather;
+mod groups;
 pub(crate) mod isa;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
+
 pub(crate) mod mmap;
 mod simd;
 pub(crate) mod spread;

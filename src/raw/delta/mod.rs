@@ -21,14 +21,10 @@ mod x86;
 use std::fmt::Debug;
 
 use super::fixed::FixedWidth;
+pub(crate) use super::groups::GROUP;
+use super::groups::{SLACK, runs};
 use super::isa::Isa;
 use crate::cursor::Cursor;
-
-/// Values in a group.
-pub(crate) const GROUP: usize = 32;
-
-/// Bytes past the packed ones that a kernel may load and throw away.
-const SLACK: usize = 16;
 
 /// The physical types of DELTA_BINARY_PACKED: `i32` and `i64`. Sealed by the kernels that it names.
 pub trait DeltaInt: FixedWidth + Debug + Eq {
@@ -119,15 +115,6 @@ impl<T: DeltaInt> Kernels<T> {
         last: T,
         out: &mut Vec<T>,
     ) -> T {
-        if width == 0 {
-            out.reserve(groups * GROUP);
-            // SAFETY: the spare capacity is reserved and then filled.
-            return unsafe {
-                let last = ramp(groups, min_delta, last, out.as_mut_ptr().add(out.len()));
-                out.set_len(out.len() + groups * GROUP);
-                last
-            };
-        }
         runs(packed, width, T::BITS, groups, last, |packed, groups, last| {
             out.reserve(groups * GROUP);
             // SAFETY: `runs` gives the width and bytes that a `Run` asks for, the spare capacity is reserved and
@@ -146,9 +133,6 @@ impl<T: DeltaInt> Kernels<T> {
     /// # Panics
     /// Where `width` is over the type's, or `packed` is shorter than the groups.
     pub(crate) fn skip(&self, packed: &[u8], width: u8, groups: usize, min_delta: T, last: T) -> T {
-        if width == 0 {
-            return last.plus(min_delta.times(groups.wrapping_mul(GROUP)));
-        }
         runs(packed, width, T::BITS, groups, last, |packed, groups, last| {
             // SAFETY: as in `decode`; nothing is written.
             unsafe {
@@ -156,32 +140,6 @@ impl<T: DeltaInt> Kernels<T> {
             }
         })
     }
-}
-
-/// Calls `run(packed, groups, last)` at once for the groups that have SLACK bytes behind them, then for each of the
-/// rest on a padded copy.
-#[inline(always)]
-fn runs<T>(
-    packed: &[u8],
-    width: u8,
-    max_width: u8,
-    groups: usize,
-    mut last: T,
-    mut run: impl FnMut(&[u8], usize, T) -> T,
-) -> T {
-    assert!((1..=max_width).contains(&width) && max_width <= 64);
-    let group_len = GROUP / 8 * usize::from(width);
-    assert!(packed.len() / group_len >= groups);
-    let direct = groups.min(packed.len().saturating_sub(SLACK) / group_len);
-    if direct > 0 {
-        last = run(packed, direct, last);
-    }
-    for group in direct..groups {
-        let mut padded = [0u8; GROUP / 8 * 64 + SLACK];
-        padded[..group_len].copy_from_slice(&packed[group * group_len..][..group_len]);
-        last = run(&padded, 1, last);
-    }
-    last
 }
 
 macro_rules! kernels {
@@ -293,11 +251,7 @@ unsafe fn decode_blocks<T: DeltaInt, K: Kernel<T>, const WRITE: bool>(
             }
             // SAFETY: the width is in order, its bytes and SLACK are there; the caller has room for the values.
             unsafe {
-                last = match width {
-                    0 if WRITE => ramp(groups, min_delta, last, out),
-                    0 => last.plus(min_delta.times(groups.wrapping_mul(GROUP))),
-                    _ => K::run::<WRITE>(packed.as_ptr(), u32::from(width), groups, min_delta, last, out),
-                };
+                last = K::run::<WRITE>(packed.as_ptr(), u32::from(width), groups, min_delta, last, out);
                 if WRITE {
                     out = out.add(groups * GROUP);
                 }
@@ -309,34 +263,13 @@ unsafe fn decode_blocks<T: DeltaInt, K: Kernel<T>, const WRITE: bool>(
     blocks.max_blocks
 }
 
-/// Values written by one turn of [`ramp`]: a register or two.
-const STEPS: usize = 16;
-
-/// Width 0: every delta is the minimum.
-///
-/// # Safety
-/// `out` has room for the values of `groups` groups.
-#[inline(always)]
-unsafe fn ramp<T: DeltaInt>(groups: usize, min_delta: T, mut last: T, out: *mut T) -> T {
-    let steps: [T; STEPS] = std::array::from_fn(|i| min_delta.times(i + 1));
-    let stride = min_delta.times(STEPS);
-    for chunk in 0..groups * (GROUP / STEPS) {
-        for (i, step) in steps.into_iter().enumerate() {
-            // SAFETY: the caller's.
-            unsafe { out.add(chunk * STEPS + i).write(last.plus(step)) };
-        }
-        last = last.plus(stride);
-    }
-    last
-}
-
 /// Decodes groups of one width.
 trait Kernel<T> {
     /// Gives the last value.
     ///
     /// # Safety
-    /// The machine runs the instruction set, `width` is 1 to `T::BITS`, `packed` has `groups * 4 * width` bytes and
-    /// [`SLACK`], and `out` has room for `groups * 32` values, unless `WRITE` is off.
+    /// The machine runs the instruction set, `width` is at most `T::BITS`, `packed` has `groups * 4 * width` bytes and,
+    /// where these are not 0, [`SLACK`], and `out` has room for `groups * 32` values, unless `WRITE` is off.
     unsafe fn run<const WRITE: bool>(
         packed: *const u8,
         width: u32,
@@ -360,6 +293,13 @@ impl<T: DeltaInt> Kernel<T> for Portable {
         mut last: T,
         out: *mut T,
     ) -> T {
+        if width == 0 {
+            for i in 0..if WRITE { groups * GROUP } else { 0 } {
+                // SAFETY: the caller has room. No byte is loaded: there may be none.
+                unsafe { out.add(i).write(last.plus(min_delta.times(i + 1))) };
+            }
+            return last.plus(min_delta.times(groups.wrapping_mul(GROUP)));
+        }
         let mask = u64::MAX >> (64 - width);
         let group_len = GROUP / 8 * width as usize;
         for group in 0..groups {
