@@ -111,7 +111,9 @@ fn check(row: &Expected) -> std::result::Result<(), String> {
         return Err(format!("is read in two ways: {:?} and {other:?}", answers[0]));
     }
     if DISAGREEMENTS.lines().any(|line| line.split('\t').next().is_some_and(|path| name.ends_with(path))) {
-        return answers[0].as_ref().map_or(Ok(()), |_| Err("is read: take it out of disagreements.tsv".into()));
+        return answers[0]
+            .as_ref()
+            .map_or(Ok(()), |_| Err("is read: take it out of disagreements.tsv".into()));
     }
     match (row.verdict.as_str(), &answers[0]) {
         ("reject" | "either", Err(_)) => Ok(()),

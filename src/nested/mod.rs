@@ -309,7 +309,15 @@ fn fixed_size_list(
             )));
         }
     }
-    let values = if values.len() == num_lists * size { values } else { pad(&values, size, offsets)? };
+    let num_slots = num_lists.saturating_mul(size);
+    let padding = num_slots.saturating_sub(values.len());
+    if padding > PADDING_AT_MOST.max(values.len().saturating_mul(8)) {
+        let (limit, wanted) = (PADDING_AT_MOST as u64, padding as u64);
+        return Err(
+            ErrorKind::Limit { what: "padding of null fixed-size lists in a batch", limit, wanted }.into()
+        );
+    }
+    let values = if padding == 0 { values } else { pad(&values, size, offsets)? };
     let array = if size > 0 {
         FixedSizeListArray::try_new(item.clone(), len, values, nulls)?
     } else {
@@ -318,6 +326,10 @@ fn fixed_size_list(
     };
     Ok(Arc::new(array))
 }
+
+/// Elements that null fixed-size lists of one batch may take, or eight times those that are there: a hint alone does
+/// not allocate. A smaller batch needs less.
+const PADDING_AT_MOST: usize = 1 << 24;
 
 /// `values` with `size` nulls wherever a list has no element.
 fn pad(values: &ArrayRef, size: usize, offsets: &OffsetBuffer<i64>) -> Result<ArrayRef> {
