@@ -302,7 +302,7 @@ fn push_compared(bits: &mut Bitmap, levels: &[u8], threshold: u8, flip: u64) {
 
 /// Bits that a level of at most `max_level` takes.
 pub(crate) fn bit_width(max_level: u8) -> u8 {
-    (8 - max_level.leading_zeros()) as u8
+    u8::try_from(u8::BITS - max_level.leading_zeros()).unwrap_or(8)
 }
 
 /// Appends to `out` those bits of `values` whose bit in `keep` is set.
@@ -324,7 +324,7 @@ mod tests {
     fn compares_like_the_naive_way() {
         for threshold in 0..=100u8 {
             for len in [0, 1, 7, 8, 63, 64, 65, 130] {
-                let levels: Vec<u8> = (0..len).map(|i| (i * 37 % 101) as u8).collect();
+                let levels: Vec<u8> = (0..len).map(|i: usize| (i * 37 % 101).to_le_bytes()[0]).collect();
                 let (mut at_least, mut below) = (Bitmap::new(), Bitmap::new());
                 at_least.push(true);
                 push_at_least(&mut at_least, &levels, threshold);

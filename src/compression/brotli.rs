@@ -19,7 +19,7 @@ mod tests {
 
     #[test]
     fn reads_what_was_written() {
-        let data: Vec<u8> = (0..100_000u32).map(|i| (i % 251 * i >> 5) as u8).collect();
+        let data: Vec<u8> = (0..100_000u32).map(|i| ((i % 251 * i) >> 5).to_le_bytes()[0]).collect();
         let mut packed = Vec::new();
         brotli::CompressorWriter::new(&mut packed, 4096, 4, 18).write_all(&data).unwrap();
         let mut out = Vec::new();

@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn reads_every_framing() {
-        let data: Vec<u8> = (0..1000u32).map(|i| (i / 9) as u8).collect();
+        let data: Vec<u8> = (0..1000u32).map(|i| (i / 9).to_le_bytes()[0]).collect();
         let (a, b) = data.split_at(300);
         let inner = frame(1000, &[a, b]);
         let outer = [frame(300, &[a]), frame(700, &[b])].concat();

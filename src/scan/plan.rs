@@ -60,7 +60,7 @@ impl Plan {
                 return Err(Error::invalid(format!("row group {row_group} of a file of {}", starts.len())));
             };
             let within = match &ranges {
-                None => vec![0..num_rows],
+                None => std::iter::once(0..num_rows).collect(),
                 Some(ranges) => within(ranges, start, num_rows),
             };
             let ranges = limited(within, &mut skip, &mut left);
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[allow(clippy::reversed_empty_ranges)]
+    #[allow(clippy::reversed_empty_ranges, clippy::single_range_in_vec_init)]
     fn ranges_are_sorted_joined_and_checked() {
         assert_eq!(sorted(&[5..9, 0..2, 2..3, 7..8, 4..4], 9).unwrap(), [0..3, 5..9]);
         assert!(sorted(&[0..10], 9).is_err());

@@ -68,6 +68,7 @@ impl StructWriter<'_> {
         }
     }
 
+    #[allow(dead_code)] // the page index's writer needs it
     pub(crate) fn bools(&mut self, id: i16, items: impl ExactSizeIterator<Item = bool>) {
         // Element type 2 is what most writers say of a list of bools.
         self.list(id, Wire::False, items.len());

@@ -21,6 +21,7 @@ use crate::sink::{
 };
 
 /// The page that is being read.
+#[allow(clippy::large_enum_variant)] // one a column, made once a page
 enum BytesPage {
     None,
     Plain(PlainBytesDecoder<Buffer>),
