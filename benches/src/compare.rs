@@ -8,7 +8,7 @@ use crate::arrow::schema::{Schema, SchemaRef};
 use crate::engine::{Answer, Ask, Engine};
 use crate::seeds::Failure;
 
-/// Asks all three of marquetry's ways in, in batches of 1, 7, 1000 and of all rows, and compares with the rival.
+/// Asks all of marquetry's ways in, in batches of 1, 7, 1000 and of all rows, and compares with the rival.
 ///
 /// # Errors
 /// The first difference, or an error of one reader alone.

@@ -7,11 +7,13 @@ use std::hint::black_box;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
 use crate::arrow::array::{RecordBatch, RecordBatchReader};
+use crate::arrow::buffer::Buffer;
 use crate::arrow::schema::{ArrowError, DataType, SchemaRef};
 use crate::arrow::select::concat::concat_batches;
 use crate::rival::arrow::ProjectionMask;
@@ -20,16 +22,19 @@ use crate::rival::arrow::arrow_reader::{
 };
 use crate::rival::errors::ParquetError;
 use crate::seeds::{Failure, caught};
+use marquetry::{ParquetFile, Scan};
 
 /// Who reads, and from where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// The `parquet` crate, from memory.
     Rival,
-    /// Marquetry from memory, by positional reads of a file, or from a mapped one.
+    /// Marquetry: from memory, by positional reads of a file, or from a mapped one.
     Buffer,
     Open,
     Map,
+    /// Marquetry with the metadata and just the ranges of bytes that it says it needs.
+    Ranges,
 }
 
 /// What is asked of a file.
@@ -55,8 +60,8 @@ pub struct Answer {
 }
 
 impl Engine {
-    /// Marquetry's three ways in.
-    pub const OURS: [Engine; 3] = [Engine::Buffer, Engine::Open, Engine::Map];
+    /// Marquetry's ways in.
+    pub const OURS: [Engine; 4] = [Engine::Buffer, Engine::Open, Engine::Map, Engine::Ranges];
 
     /// # Errors
     /// What the reader says, as text.
@@ -65,7 +70,7 @@ impl Engine {
             Engine::Rival => caught(|| read_rival(bytes, ask))
                 .and_then(|outcome| outcome.map_err(|e| e.to_string()))
                 .map_err(Failure::Rival),
-            ours => read_ours(ours, bytes, ask).map_err(Failure::Wrong),
+            ours => ours.read_ours(bytes, ask).map_err(|e| Failure::Wrong(e.to_string())),
         }
     }
 
@@ -74,8 +79,39 @@ impl Engine {
     /// # Errors
     /// What the reader says, as text.
     pub fn count_rows(self, bytes: &Bytes, ask: &Ask) -> Result<usize, Failure> {
-        // Until the crate has a reader, the rival stands in for it.
-        rival_reader(bytes, ask).and_then(count).map_err(|e| Failure::Rival(e.to_string()))
+        match self {
+            Engine::Rival => {
+                rival_reader(bytes, ask).and_then(count).map_err(|e| Failure::Rival(e.to_string()))
+            }
+            Engine::Buffer => {
+                let count =
+                    || count(scan(&ParquetFile::from_buffer(Buffer::from(bytes.clone()))?, ask).build()?);
+                count().map_err(|e: ArrowError| Failure::Wrong(e.to_string()))
+            }
+            other => panic!("{other:?} is not timed"),
+        }
+    }
+
+    fn read_ours(self, bytes: &Bytes, ask: &Ask) -> Result<Answer, ArrowError> {
+        let buffer = Buffer::from(bytes.clone());
+        let path = matches!(self, Engine::Open | Engine::Map).then(|| TemporaryFile::new(bytes));
+        let path = path.as_ref().map(TemporaryFile::path).unwrap_or(Path::new(""));
+        let file = match self {
+            Engine::Open => ParquetFile::open(path)?,
+            // SAFETY: the file is this call's own, and nothing changes it; on removal its bytes stay until unmapped.
+            Engine::Map => unsafe { ParquetFile::map(path)? },
+            Engine::Ranges => {
+                let metadata = Arc::clone(ParquetFile::from_buffer(buffer.clone())?.metadata());
+                let needs = scan(&ParquetFile::from_ranges(metadata.clone(), [])?, ask).byte_ranges()?;
+                let slices = needs.into_iter().map(|range| {
+                    let len = (range.end - range.start) as usize;
+                    (range.start, buffer.slice_with_length(range.start as usize, len))
+                });
+                ParquetFile::from_ranges(metadata, slices)?
+            }
+            _ => ParquetFile::from_buffer(buffer)?,
+        };
+        collect(scan(&file, ask).build()?)
     }
 }
 
@@ -170,10 +206,27 @@ fn count<E: From<ArrowError>>(reader: impl RecordBatchReader) -> Result<usize, E
     Ok(num_rows)
 }
 
-/// Until the crate has a reader, the rival stands in for it.
-fn read_ours(engine: Engine, bytes: &Bytes, ask: &Ask) -> Result<Answer, String> {
-    let _file = (engine != Engine::Buffer).then(|| TemporaryFile::new(bytes));
-    read_rival(bytes, ask).map_err(|e| e.to_string())
+fn scan(file: &ParquetFile, ask: &Ask) -> Scan {
+    let mut scan = file.scan().batch_size(ask.batch_size);
+    if let Some(columns) = &ask.columns {
+        scan = scan.columns(columns.iter().cloned());
+    }
+    if let Some(row_groups) = &ask.row_groups {
+        scan = scan.row_groups(row_groups.iter().copied());
+    }
+    if let Some(rows) = &ask.rows {
+        scan = scan.rows(rows.iter().cloned());
+    }
+    if let Some(offset) = ask.offset {
+        scan = scan.offset(offset as u64);
+    }
+    if let Some(limit) = ask.limit {
+        scan = scan.limit(limit as u64);
+    }
+    for (column, data_type) in &ask.output_types {
+        scan = scan.output_type(column, data_type.clone());
+    }
+    scan
 }
 
 /// A file that goes when this does.

@@ -13,7 +13,6 @@ use marquetry_versus::layout::{Layout, table_of};
 use marquetry_versus::seeds::{Failure, Report};
 
 #[test]
-#[ignore = "the crate has no reader yet"]
 fn output_types_are_casts_of_the_plain_answer() {
     let mut report = Report::new("output types");
     for (own, others) in types() {
@@ -41,7 +40,7 @@ fn same_as_cast(own: &DataType, other: &DataType, nullable: bool, layout: &Layou
     let field = plain.schema().field(0).clone().with_data_type(other.clone());
     let schema = Schema::new_with_metadata(vec![field], plain.schema().metadata().clone());
     let expected = RecordBatch::try_new(Arc::new(schema), vec![column]).map_err(|e| e.to_string())?;
-    for (engine, batch_size) in Engine::OURS.into_iter().zip([7, 100, 1000]) {
+    for (engine, batch_size) in Engine::OURS.into_iter().zip([7, 100, 1000, 300]) {
         let output_types = vec![("column".to_owned(), other.clone())];
         same_as(&expected, engine, &bytes, &Ask { output_types, batch_size, ..Ask::default() })?;
     }

@@ -132,7 +132,7 @@ fn random_schemas_with_lists_and_maps_of_all_times() {
         let num_rows = [1, rng.usize(1..30), rng.usize(1..400)][rng.usize(..3)];
         let layout = Layout::random(rng, num_rows);
         let bytes = random_file(rng, schema, &layout, num_rows)?;
-        let engine = Engine::OURS[rng.usize(..3)];
+        let engine = Engine::OURS[rng.usize(..4)];
         let batch_size = [1, 7, 1000][rng.usize(..3)];
         same_answer(engine, &bytes, &Ask::batches_of(batch_size))
             .map_err(|e| e.at(format_args!("{layout}, {text}")))

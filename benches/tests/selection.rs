@@ -59,7 +59,7 @@ fn rows_are_slices_of_the_whole() {
         let expected = slices(&table, &rows);
         let batch_size = [1, 7, 100, 10_000][rng.usize(..4)];
         let ask = Ask { rows: Some(rows), batch_size, ..Ask::default() };
-        same_as(&expected, Engine::OURS[rng.usize(..3)], &bytes, &ask)
+        same_as(&expected, Engine::OURS[rng.usize(..4)], &bytes, &ask)
             .map_err(|e| e.at(format_args!("{layout}")))
     });
 }
@@ -113,7 +113,7 @@ fn rows_of_nested_columns() {
         let rows = random_ranges(rng, num_rows as u64);
         let expected = slices(&whole, &rows);
         let ask = Ask { rows: Some(rows), batch_size: rng.usize(1..=num_rows), ..Ask::default() };
-        same_as(&expected, Engine::OURS[rng.usize(..3)], &bytes, &ask)
+        same_as(&expected, Engine::OURS[rng.usize(..4)], &bytes, &ask)
             .map_err(|e| e.at(format_args!("{layout}, {:?}", schema.fields())))
     });
 }
