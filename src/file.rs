@@ -1,4 +1,5 @@
-//! A file, its row groups and its column chunks, as handles that keep it open.
+//! A file, its row groups and its column chunks, as handles that keep it open. (`ParquetFile::map` stands in
+//! `raw/mmap.rs`, with all that is `unsafe`.)
 
 use std::ops::Range;
 use std::path::Path;
@@ -52,20 +53,6 @@ impl ParquetFile {
         ReadOptions::new().open(path)
     }
 
-    /// Maps a file into memory: pages that are not compressed are lent, not copied.
-    ///
-    /// # Safety
-    /// Nobody may change or shorten the file while this value, a clone of it, or any array read from it lives: arrays
-    /// and their strings lie in the map. [`ParquetFile::open`] has no such contract.
-    ///
-    /// # Errors
-    /// When it cannot be opened or mapped, or does not end with a Parquet footer.
-    #[allow(unsafe_code)] // a contract for the caller, no unsafe act
-    pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
-        // SAFETY: the caller's contract is the same.
-        unsafe { ReadOptions::new().map(path) }
-    }
-
     /// A file that is in memory already.
     ///
     /// # Errors
@@ -103,16 +90,6 @@ impl ParquetFile {
 
     pub(crate) fn open_with(path: &Path, options: ReadOptions) -> Result<Self> {
         ParquetFile::new(Source::open(path)?, options)
-    }
-
-    /// # Safety
-    /// As [`ParquetFile::map`].
-    #[allow(unsafe_code)] // passes the caller's contract on
-    pub(crate) unsafe fn map_with(path: &Path, options: ReadOptions) -> Result<Self> {
-        let file = std::fs::File::open(path)?;
-        // SAFETY: the caller's contract is the same.
-        let bytes = unsafe { crate::raw::mmap::map(&file)? };
-        ParquetFile::from_buffer_with(bytes, options)
     }
 
     pub(crate) fn from_buffer_with(bytes: Buffer, options: ReadOptions) -> Result<Self> {

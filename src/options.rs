@@ -76,19 +76,6 @@ impl ReadOptions {
         ParquetFile::open_with(path.as_ref(), self)
     }
 
-    /// As [`ParquetFile::map`].
-    ///
-    /// # Safety
-    /// As [`ParquetFile::map`].
-    ///
-    /// # Errors
-    /// As [`ParquetFile::map`].
-    #[allow(unsafe_code)] // a contract for the caller, no unsafe act
-    pub unsafe fn map(self, path: impl AsRef<Path>) -> Result<ParquetFile> {
-        // SAFETY: the caller's contract is the same.
-        unsafe { ParquetFile::map_with(path.as_ref(), self) }
-    }
-
     /// As [`ParquetFile::from_buffer`].
     ///
     /// # Errors
