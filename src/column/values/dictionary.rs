@@ -1,7 +1,7 @@
 //! Columns that stay dictionaries: keys straight from the pages, over the chunk's dictionary as an array.
 
 use super::{Values, no_dictionary, no_page};
-use crate::arrow::array::{ArrayRef, new_empty_array};
+use crate::arrow::array::{Array, ArrayRef, make_array, new_empty_array, new_null_array};
 use crate::arrow::buffer::{Buffer, NullBuffer};
 use crate::arrow::schema::DataType;
 use crate::bitmap::Bits;
@@ -73,6 +73,9 @@ impl DictionaryValues {
     }
 }
 
+/// The key of a null slot, where there is no dictionary yet.
+const NO_VALUE: i32 = -1;
+
 impl Values for DictionaryValues {
     fn expect(&mut self, num_slots: usize) {
         self.keys.reserve(num_slots);
@@ -137,7 +140,13 @@ impl Values for DictionaryValues {
     }
 
     fn spread(&mut self, start: usize, validity: Bits<'_>) -> Result<()> {
-        self.keys.spread(start, validity)
+        self.keys.spread(start, validity)?;
+        if self.dictionary_len() == 0 {
+            // Without a dictionary key 0 is that of a value.
+            let slots = self.keys.as_mut_vec().iter_mut().skip(start);
+            slots.enumerate().filter(|(slot, _)| !validity.get(*slot)).for_each(|(_, key)| *key = NO_VALUE);
+        }
+        Ok(())
     }
 
     fn len(&self) -> usize {
@@ -147,25 +156,34 @@ impl Values for DictionaryValues {
     fn take(&mut self, num_slots: usize, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         let mut rest = self.keys.split_off(num_slots);
         std::mem::swap(&mut self.keys, &mut rest);
-        let keys = rest.into_vec();
-        let own = self.dictionary_len();
+        let mut keys = rest.into_vec();
+        let own = i32::try_from(self.dictionary_len()).unwrap_or(i32::MAX);
         let others = self.inner.len();
         let dictionary = match (&self.dictionary, others) {
             (Some(dictionary), 0) => dictionary.clone(),
             (None, 0) => new_empty_array(&self.value_type),
             (dictionary, _) => {
-                // Keys of other values rise, so those taken now come first.
-                let last = keys.iter().copied().max().unwrap_or(-1);
-                let taken = usize::try_from(last + 1).unwrap_or(0).saturating_sub(own).min(others);
+                // Keys of other values rise by one each, so those taken now come first.
+                let taken = keys.iter().filter(|key| **key >= own).count().min(others);
                 let values = self.inner.take(taken, None)?;
                 let shift = i32::try_from(taken).unwrap_or(0);
-                let own = i32::try_from(own).unwrap_or(i32::MAX);
                 self.keys.as_mut_vec().iter_mut().filter(|key| **key >= own).for_each(|key| *key -= shift);
                 match dictionary {
                     Some(dictionary) => concat(dictionary, &values)?,
                     None => values,
                 }
             }
+        };
+        if own == 0 {
+            keys.iter_mut().for_each(|key| *key = (*key).max(0));
+        }
+        let dictionary = match dictionary.is_empty() && !keys.is_empty() && nulls.is_none() {
+            // A required value of groups that are null, all of them: its keys need a value to point at.
+            true => {
+                let one = new_null_array(&self.value_type, 1).to_data();
+                make_array(one.into_builder().nulls(None).build()?)
+            }
+            false => dictionary,
         };
         dictionary_array(&self.key_type, keys, dictionary, nulls)
     }
