@@ -21,6 +21,7 @@ use marquetry::metadata::{
 };
 use marquetry::{Error, ErrorKind, ParquetFile, ReadOptions, Result};
 use support::encode::*;
+use support::random::Random;
 use support::raw::{Built, Chunk, File, Page, header_fields, with_footer};
 use support::read::{TempFile, buffer, check, column, drain, fault, fault_bytes, memory, open, read};
 use support::show::words;
@@ -838,6 +839,64 @@ fn no_truncation_makes_a_reader_panic() {
             assert!(memory(&built.bytes[..cut]).is_err());
         }
     }
+}
+
+/// Files that exist, where `MARQUETRY_TEST_DATA` names folders of them: the small ones.
+fn small_files() -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    let folders = std::env::var("MARQUETRY_TEST_DATA").unwrap_or_default();
+    let mut open: Vec<std::path::PathBuf> =
+        folders.split(':').filter(|f| !f.is_empty()).map(Into::into).collect();
+    while let Some(path) = open.pop() {
+        match std::fs::read_dir(&path) {
+            Ok(entries) => open.extend(entries.map(|entry| entry.unwrap().path())),
+            Err(_) => {
+                let bytes = std::fs::read(&path).unwrap();
+                let heavy = path.to_string_lossy().contains("large_string_map");
+                if bytes.ends_with(b"PAR1") && bytes.len() < 100_000 && !heavy {
+                    files.push((path.display().to_string(), bytes));
+                }
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+#[ignore = "runs for as long as MARQUETRY_FUZZ_SECONDS says"]
+fn no_damage_at_random_makes_a_reader_panic() {
+    let number =
+        |name: &str, default| std::env::var(name).map_or(default, |text| text.parse::<u64>().unwrap());
+    let until =
+        std::time::Instant::now() + std::time::Duration::from_secs(number("MARQUETRY_FUZZ_SECONDS", 60));
+    let mut files = small_files();
+    files.extend(many_kinds().into_iter().map(|built| (String::new(), built.bytes)));
+    let mut seed = number("MARQUETRY_FUZZ_SEED", 0);
+    while std::time::Instant::now() < until {
+        seed += 1;
+        let mut random = Random::new(seed);
+        let (name, bytes) = &files[random.below(files.len() as u64) as usize];
+        let mut bytes = bytes.clone();
+        for _ in 0..=random.below(4) {
+            let at = random.below(bytes.len() as u64 - 8) as usize;
+            match random.below(4) {
+                0 => bytes[at] = random.next() as u8,
+                1 => bytes[at] ^= 1 << random.below(8),
+                2 => bytes[at] = bytes[at].wrapping_add(random.below(5) as u8).wrapping_sub(2),
+                _ => bytes[at] = [0, 0x7f, 0x80, 0xff, 1][random.below(5) as usize],
+            }
+        }
+        let started = std::time::Instant::now();
+        let result = std::panic::catch_unwind(|| read_whatever_comes(&bytes));
+        let elapsed = started.elapsed();
+        if result.is_err() || elapsed.as_secs() > 5 {
+            let path = std::env::temp_dir().join(format!("marquetry-damaged-{seed}.parquet"));
+            std::fs::write(&path, &bytes).unwrap();
+            panic!("seed {seed}, {name}, {elapsed:?}: {}", path.display());
+        }
+    }
+    println!("up to seed {seed}");
 }
 
 #[test]

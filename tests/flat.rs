@@ -334,6 +334,18 @@ fn deltas_wider_than_the_type_are_refused_or_exact() {
 }
 
 #[test]
+fn a_delta_header_may_count_more_values_than_the_page_has() {
+    let mut values = delta(&[1, 1, 1], 32);
+    // Its third number: 3, as two thousand million.
+    values.splice(3..4, [0xff, 0xff, 0xff, 0xff, 0x07]);
+    let file = required(3, [Page::v1(3, Encoding::DeltaBinaryPacked, values)]);
+    match open(&file).scan().build().unwrap().next_batch() {
+        Ok(_) => check(&file, &[("x", "1 1 1")]),
+        Err(_) => drop(fault(&file)),
+    }
+}
+
+#[test]
 fn delta_pages_of_nulls_may_have_any_header_or_none() {
     for header in [delta(&[], 32), vec![0, 0, 0, 0], vec![]] {
         let file = optional(

@@ -828,6 +828,42 @@ fn dictionary_columns_take_in_pages_that_fell_back() {
 }
 
 #[test]
+fn dictionary_columns_of_plain_pages_keep_values_behind_batches_of_nulls() {
+    let page = Page::v1(6, Encoding::Plain, byte_arrays(&["a", "b", "c"])).def(&[0, 0, 1, 1, 0, 1], 1);
+    let file = File::new(|schema| {
+        schema.leaf("s", Repetition::Optional, PhysicalType::ByteArray).logical(LogicalType::String);
+    })
+    .group(6, [Chunk::new([page])]);
+    let file = open(&file.build());
+    for key in [DataType::Int32, DataType::UInt8] {
+        let data_type = DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8));
+        for size in 1..=6 {
+            let scan = file.scan().output_type("s", data_type.clone()).batch_size(size);
+            assert_eq!(column(scan), r#"null null "a" "b" null "c""#, "batches of {size}");
+        }
+    }
+}
+
+#[test]
+fn required_values_of_null_groups_may_be_dictionaries() {
+    let page = Page::v1(6, Encoding::Plain, byte_arrays(&["a", "b"])).def(&[0, 0, 1, 0, 1, 0], 1);
+    let file = File::new(|schema| {
+        schema.group("x", Repetition::Optional, |x| {
+            x.group("y", Repetition::Required, |y| {
+                y.leaf("s", Repetition::Required, PhysicalType::ByteArray).logical(LogicalType::String);
+            });
+        });
+    })
+    .group(6, [Chunk::new([page])]);
+    let file = open(&file.build());
+    let data_type = DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8));
+    for size in 1..=6 {
+        let scan = file.scan().output_type("x.y.s", data_type.clone()).batch_size(size);
+        assert_eq!(column(scan), r#"null null {y:{s:"a"}} null {y:{s:"b"}} null"#, "batches of {size}");
+    }
+}
+
+#[test]
 fn arrays_outlive_their_file_and_reader() {
     let batches = {
         let built = trips(1, false);

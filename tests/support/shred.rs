@@ -60,27 +60,34 @@ impl Node {
 
     /// Adds the node to a schema, with the groups that LogicalTypes.md wants of lists and maps.
     pub fn add(&self, name: &str, schema: &mut SchemaBuilder) {
+        self.add_with(name, schema, PhysicalType::Int32);
+    }
+
+    /// [`Node::add`], with leaves of INT32, or of BYTE_ARRAY that are strings.
+    pub fn add_with(&self, name: &str, schema: &mut SchemaBuilder, physical: PhysicalType) {
         let repetition = if self.optional { Repetition::Optional } else { Repetition::Required };
         match &self.kind {
-            Kind::Int => {
-                schema.leaf(name, repetition, PhysicalType::Int32);
-            }
+            Kind::Int => add_leaf(name, repetition, schema, physical),
             Kind::Struct(fields) => {
                 schema.group(name, repetition, |group| {
-                    fields.iter().enumerate().for_each(|(i, field)| field.add(field_name(i), group));
+                    for (i, field) in fields.iter().enumerate() {
+                        field.add_with(field_name(i), group, physical);
+                    }
                 });
             }
             Kind::List(element) => {
                 let list = schema.group(name, repetition, |group| {
-                    group.group("list", Repetition::Repeated, |list| element.add("element", list));
+                    group.group("list", Repetition::Repeated, |list| {
+                        element.add_with("element", list, physical)
+                    });
                 });
                 list.logical(LogicalType::List);
             }
             Kind::Map(value) => {
                 let map = schema.group(name, repetition, |group| {
                     group.group("key_value", Repetition::Repeated, |entries| {
-                        entries.leaf("key", Repetition::Required, PhysicalType::Int32);
-                        value.add("value", entries);
+                        add_leaf("key", Repetition::Required, entries, physical);
+                        value.add_with("value", entries, physical);
                     });
                 });
                 map.logical(LogicalType::Map);
@@ -174,6 +181,13 @@ impl Node {
     }
 }
 
+fn add_leaf(name: &str, repetition: Repetition, schema: &mut SchemaBuilder, physical: PhysicalType) {
+    let leaf = schema.leaf(name, repetition, physical);
+    if physical == PhysicalType::ByteArray {
+        leaf.logical(LogicalType::String);
+    }
+}
+
 /// Levels on the way down.
 #[derive(Debug, Clone, Copy, Default)]
 struct Levels {
@@ -220,13 +234,20 @@ pub fn field_name(i: usize) -> &'static str {
 
 /// A value as [`super::show`] shows it.
 pub fn word(value: &Value) -> String {
+    word_with(value, &|int| int.to_string())
+}
+
+/// [`word`], for leaves that stand for something else.
+pub fn word_with(value: &Value, leaf: &dyn Fn(i32) -> String) -> String {
+    let word = |value| word_with(value, leaf);
     let joined = |words: Vec<String>| words.join(",");
     match value {
         Value::Null => "null".into(),
-        Value::Int(value) => value.to_string(),
+        Value::Int(value) => leaf(*value),
         Value::List(items) => format!("[{}]", joined(items.iter().map(word).collect())),
         Value::Map(entries) => {
-            format!("{{{}}}", joined(entries.iter().map(|(k, v)| format!("{k}:{}", word(v))).collect()))
+            let entries = entries.iter().map(|(key, value)| format!("{}:{}", leaf(*key), word(value)));
+            format!("{{{}}}", joined(entries.collect()))
         }
         Value::Struct(fields) => {
             let fields = fields.iter().enumerate().map(|(i, v)| format!("{}:{}", field_name(i), word(v)));
