@@ -24,11 +24,14 @@ fn spread_with<T: FixedWidth>(
     values.resize(start + validity.len(), T::default());
     let slots = values.get_mut(start..).unwrap_or_default().as_mut_ptr();
     // SAFETY: there is a slot a bit, and `from` values in the first of them. Zero bytes are a `T`, and any bits are,
-    // so that those of 4 and 8 bytes move as integers of as many.
+    // so that those of 4, 8 and 16 bytes move as integers.
     unsafe {
         match size_of::<T>() {
             4 if align_of::<T>() == 4 => blocks(slots.cast::<u32>(), from, validity, kernels.spread_4, zero),
             8 if align_of::<T>() == 8 => blocks(slots.cast::<u64>(), from, validity, kernels.spread_8, zero),
+            16 if align_of::<T>() >= 8 => {
+                blocks(slots.cast::<[u64; 2]>(), from, validity, generic::spread_16, zero);
+            }
             _ => blocks(slots, from, validity, generic::spread, zero),
         }
     }

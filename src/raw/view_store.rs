@@ -19,6 +19,7 @@ use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::raw::byte_dictionary::ByteDictionary;
 use crate::raw::byte_store::check_nulls;
+use crate::raw::fixed::as_bytes;
 use crate::raw::front_coding::FrontCoded;
 use crate::raw::gather::check_ids;
 use crate::raw::simd::Kernels;
@@ -29,10 +30,10 @@ use crate::raw::spread::spread;
 pub(crate) const INLINE: usize = 12;
 /// Own buffers grow up to this; a longer value gets one of its own.
 const BLOCK: usize = 1 << 20;
-/// The bytes of a view after its length: set where an inline value is not ASCII.
-const NOT_ASCII: u128 = 0x8080_8080_8080_8080_8080_8080_0000_0000;
-/// Bytes between two values that are checked with them: a length, and inline values with theirs.
-const LARGEST_GAP: usize = 64;
+/// Views that are checked together.
+const TOGETHER: usize = 512;
+/// Bytes between two long values that are checked with them: lengths, and inline values.
+const LARGEST_GAP: usize = 256;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ViewStore {
@@ -303,65 +304,43 @@ impl ViewStore {
     /// Names the first value that is not.
     pub(crate) fn check_utf8(&mut self) -> Result<()> {
         while self.checked < self.views.len() {
-            let (n, good) = self.check_run(self.checked);
-            let run = self.checked..self.checked + n;
-            // One by one, and to name the value that is bad.
-            let bad = run.clone().find(|&value| !good && self.value(value).is_none_or(|v| !v.is_utf8()));
-            if let Some(value) = bad {
-                return Err(ErrorKind::NotUtf8 { value }.into());
+            let run = self.checked..self.views.len().min(self.checked + TOGETHER);
+            let views = self.views.get(run.clone()).unwrap_or_default();
+            if !(inline_utf8(views) && self.long_utf8(views)) {
+                // One by one: to name the value that is bad, or because what lies between two is not UTF-8.
+                let bad = run.clone().find(|&value| self.value(value).is_none_or(|v| !v.is_utf8()));
+                if let Some(value) = bad {
+                    return Err(ErrorKind::NotUtf8 { value }.into());
+                }
             }
             self.checked = run.end;
         }
         Ok(())
     }
 
-    /// How many views from `first` on can be looked at together, one at least, and whether that shows that they are
-    /// UTF-8: inline ones of ASCII, and long ones that point into one buffer, one after the other.
-    ///
-    /// What lies between two long values is checked with them, so it must be ASCII, as short lengths are. If all of it
-    /// is UTF-8, and no value begins or ends within a character, then each is.
-    fn check_run(&self, first: usize) -> (usize, bool) {
-        let views = self.views.get(first..).unwrap_or_default();
-        let inline =
-            views.iter().take_while(|view| view_len(**view) <= INLINE && *view & NOT_ASCII == 0).count();
-        if inline > 0 {
-            return (inline, true);
-        }
-        let long = views.first().filter(|view| view_len(**view) > INLINE);
-        let Some((buffer, start)) = long.and_then(|view| self.buffer(*view)) else { return (1, false) };
-        let index = long.map_or(0, |view| place(*view).0);
-        let (mut end, mut n) = (start, 0);
-        for &view in views {
-            if view_len(view) <= INLINE {
-                if view & NOT_ASCII != 0 {
-                    break;
-                }
-            } else {
-                let (buffer_index, offset) = place(view);
-                let near = buffer_index == index && (end..=end + LARGEST_GAP).contains(&offset);
-                if !near || !buffer.get(end..offset).is_some_and(|gap| gap.is_ascii()) {
-                    break;
-                }
-                end = offset + view_len(view);
-            }
-            n += 1;
-        }
-        let all = buffer.get(start..end).unwrap_or_default();
-        let good =
-            all.is_ascii() || simdutf8::basic::from_utf8(all).is_ok() && self.on_boundaries(first..first + n);
-        (n, good)
-    }
-
-    /// Whether no long one of these values begins or ends within a character.
-    fn on_boundaries(&self, values: Range<usize>) -> bool {
+    /// Whether the long ones of `views` are UTF-8, as far as that shows when those that lie near one another are checked
+    /// together, with what is between them: then none may begin or end within a character.
+    fn long_utf8(&self, views: &[u128]) -> bool {
         let boundary = |buffer: &[u8], at: usize| buffer.get(at).is_none_or(|byte| byte & 0xc0 != 0x80);
-        let mut long =
-            self.views.get(values).unwrap_or_default().iter().filter(|view| view_len(**view) > INLINE);
-        long.all(|&view| {
-            self.buffer(view).is_some_and(|(buffer, start)| {
-                boundary(buffer, start) && boundary(buffer, start + view_len(view))
-            })
-        })
+        let mut near: (usize, Range<usize>) = (usize::MAX, 0..0);
+        let mut bytes: &[u8] = &[];
+        for &view in views.iter().filter(|view| view_len(**view) > INLINE) {
+            let (index, start) = place(view);
+            let end = start + view_len(view);
+            if index == near.0 && (near.1.end..=near.1.end + LARGEST_GAP).contains(&start) {
+                near.1.end = end;
+            } else {
+                if !bytes.get(near.1).is_some_and(is_utf8) {
+                    return false;
+                }
+                let Some((buffer, _)) = self.buffer(view) else { return false };
+                (bytes, near) = (buffer, (index, start..end));
+            }
+            if !boundary(bytes, start) || !boundary(bytes, end) {
+                return false;
+            }
+        }
+        bytes.get(near.1).is_some_and(is_utf8)
     }
 
     /// The buffer of a long view, and where in it the value begins.
@@ -419,13 +398,28 @@ pub(crate) enum ViewValue<'a> {
     Long(&'a [u8]),
 }
 
+/// Whether the inline ones of `views` are UTF-8. The length in front of each gives way to zeros, so that no character
+/// reaches from one value into the next.
+fn inline_utf8(views: &[u128]) -> bool {
+    let mut bodies = [0i128; TOGETHER];
+    for (body, view) in bodies.iter_mut().zip(views) {
+        let keep = u128::from(view_len(*view) <= INLINE).wrapping_neg();
+        *body = (view & keep & !u128::from(u32::MAX)).cast_signed();
+    }
+    is_utf8(as_bytes(bodies.get(..views.len()).unwrap_or(&bodies)))
+}
+
+fn is_utf8(bytes: &[u8]) -> bool {
+    bytes.is_ascii() || simdutf8::basic::from_utf8(bytes).is_ok()
+}
+
 impl ViewValue<'_> {
     fn is_utf8(&self) -> bool {
         let bytes = match self {
             ViewValue::Inline(view, len) => view.get(4..4 + len).unwrap_or_default(),
             ViewValue::Long(bytes) => bytes,
         };
-        bytes.is_ascii() || simdutf8::basic::from_utf8(bytes).is_ok()
+        is_utf8(bytes)
     }
 }
 

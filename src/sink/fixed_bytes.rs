@@ -78,6 +78,10 @@ impl Sink for FixedBytesSink {
         self.len = start + validity.len();
         self.values.resize(self.len * self.width, 0);
         let first = start * self.width;
+        if self.width == 16 {
+            spread_16(self.values.get_mut(first..).unwrap_or_default(), from, validity);
+            return Ok(());
+        }
         for to in (0..validity.len()).rev() {
             if from == to + 1 {
                 break;
@@ -107,6 +111,23 @@ impl Sink for FixedBytesSink {
         };
         self.len = at;
         tail
+    }
+}
+
+/// Spreads the first `from` values of 16 bytes (a UUID's width) to the slots of `validity`: by a mask, where a choice
+/// would become a branch that nobody can foresee.
+fn spread_16(values: &mut [u8], mut from: usize, validity: Bits<'_>) {
+    let (slots, _) = values.as_chunks_mut::<16>();
+    for to in (0..validity.len().min(slots.len())).rev() {
+        if from == to + 1 {
+            return;
+        }
+        let valid = u128::from(validity.get(to));
+        from -= usize::from(valid == 1);
+        let value = slots.get(from).copied().unwrap_or_default();
+        if let Some(slot) = slots.get_mut(to) {
+            *slot = (u128::from_le_bytes(value) & valid.wrapping_neg()).to_le_bytes();
+        }
     }
 }
 

@@ -348,6 +348,24 @@ pub(crate) unsafe fn spread<T: Copy + Default>(values: *mut T, mut from: usize, 
     }
 }
 
+/// [`spread`] for 16 bytes: a mask, where a choice would become a branch that nobody can foresee.
+///
+/// # Safety
+/// See [`super::Spread`].
+#[inline(always)]
+pub(crate) unsafe fn spread_16(values: *mut [u64; 2], mut from: usize, base: usize, word: u64) {
+    for bit in (0..64).rev() {
+        let valid = word >> bit & 1;
+        from -= valid as usize;
+        let keep = valid.wrapping_neg();
+        // SAFETY: the caller's; `from` is at most the slot's own index.
+        unsafe {
+            let [low, high] = values.add(from).read();
+            values.add(base + bit).write([low & keep, high & keep]);
+        }
+    }
+}
+
 /// # Safety
 /// See [`super::Spread`].
 #[inline(always)]
