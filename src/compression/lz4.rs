@@ -32,14 +32,15 @@ fn hadoop_frames(input: &[u8], mut out: &mut [u8]) -> Result<()> {
     };
     while cursor.remaining() > 0 {
         let mut left = length(&mut cursor)?;
-        while left > 0 {
+        // Of nothing there may be a block too, or none.
+        while left > 0 || cursor.remaining() > 0 && out.is_empty() {
             let compressed = length(&mut cursor)?;
             let block = cursor.take(compressed, "an LZ4 block")?;
             let room = left.min(out.len());
             let (target, _) = out.split_at_mut_checked(room).unwrap_or_default();
             let written =
                 lz4_flex::block::decompress_into(block, target).map_err(|error| failed("LZ4", error))?;
-            if written == 0 {
+            if written == 0 && left > 0 {
                 return Err(Error::malformed("an LZ4 block of nothing"));
             }
             left -= written;
@@ -78,7 +79,11 @@ mod tests {
                 assert!(result.is_err() || out != data, "cut at {cut}");
             }
         }
-        let mut out = Vec::new();
+        let mut out = vec![1];
+        for nothing in [frame(0, &[b""]), frame(0, &[])] {
+            decompress_hadoop(&nothing, 0, &mut out).unwrap();
+            assert!(out.is_empty());
+        }
         decompress_raw(&lz4_flex::block::compress(&data), 1000, &mut out).unwrap();
         assert_eq!(out, data);
     }
