@@ -168,7 +168,6 @@ impl<O: OffsetSizeTrait> Run<'_, O> {
     }
 
     /// Appends one value by two copies.
-    #[inline(never)]
     fn copied(&mut self, next: &Next) -> Result<()> {
         make_room(self.values, next.len)?;
         self.values.extend_from_within(self.start..self.start + next.prefix);
@@ -183,26 +182,55 @@ impl<O: OffsetSizeTrait> Run<'_, O> {
     /// The machine runs what `W` needs.
     #[inline(always)]
     unsafe fn rest<W: Window>(&mut self) -> Result<()> {
-        let mut window = None;
-        while let Some(next) = self.next()? {
-            let room = self.values.capacity() - self.values.len();
-            if next.len > W::LEN || room < W::LEN || !W::reaches(self.coded.data, self.used, next.prefix) {
-                self.copied(&next)?;
-                window = None;
-                continue;
-            }
-            // SAFETY: the window is loaded from the previous value, `reaches` has seen that the merge may load, there
-            // is room for the store, and all of the value, which is not longer, has been stored.
-            unsafe {
-                let before = window.unwrap_or_else(|| W::load(&self.values[self.start..][..self.len]));
-                let value = before.merge(self.coded.data, self.used, &next);
-                value.store(self.values.as_mut_ptr().add(self.values.len()));
-                self.values.set_len(next.end);
-                window = Some(value);
-            }
-            self.appended(&next);
+        loop {
+            // SAFETY: the caller's.
+            unsafe { self.by_window::<W>() };
+            let Some(next) = self.next()? else { return Ok(()) };
+            self.copied(&next)?;
         }
-        Ok(())
+    }
+
+    /// Appends values as long as these are short, in order, and far from the end of the data and of the room.
+    ///
+    /// # Safety
+    /// The machine runs what `W` needs.
+    #[inline(always)]
+    unsafe fn by_window<W: Window>(&mut self) {
+        let room = self.values.capacity().min(self.max_offset);
+        let (Some(last_out), Some(last_used)) =
+            (room.checked_sub(W::LEN), self.coded.data.len().checked_sub(W::LEN))
+        else {
+            return;
+        };
+        let n = self.coded.len().min(self.index + self.ends.capacity() - self.ends.len());
+        let lengths = self.coded.prefixes[..n].iter().zip(&self.coded.suffixes[..n]).skip(self.index);
+        let (mut out, mut used, mut len) = (self.values.len(), self.used, self.len);
+        let mut taken = 0;
+        // SAFETY: a value is taken when it is no longer than LEN, with LEN bytes of data from `used` on, and of room from
+        // `out` on; there is room for the ends of `n` values. What is then counted as appended has been written.
+        unsafe {
+            let mut window = W::load(&self.values[self.start..][..len]);
+            let (values, ends) = (self.values.as_mut_ptr(), self.ends.as_mut_ptr().add(self.ends.len()));
+            for (&prefix, &suffix) in lengths {
+                // What is negative is too long.
+                let (prefix, suffix) = (prefix.cast_unsigned() as usize, suffix.cast_unsigned() as usize);
+                let odd = prefix > len || prefix + suffix > W::LEN || W::LOADS_WHOLE && used < prefix;
+                if odd || used > last_used || out > last_out {
+                    break;
+                }
+                len = prefix + suffix;
+                window = window.merge(self.coded.data.as_ptr().add(used), prefix, len);
+                window.store(values.add(out));
+                out += len;
+                used += suffix;
+                ends.add(taken).write(O::usize_as(out));
+                taken += 1;
+            }
+            self.values.set_len(out);
+            self.ends.set_len(self.ends.len() + taken);
+        }
+        (self.start, self.len, self.used) = (out - len, len, used);
+        self.index += taken;
     }
 }
 
@@ -224,11 +252,11 @@ fn impossible(prefix: i32, suffix: i32, previous: usize, left: usize) -> Error {
 trait Window: Copy {
     /// Bytes held, and written by a store.
     const LEN: usize;
-    /// Whether the suffix at `used` may be loaded by [`Window::merge`].
-    fn reaches(data: &[u8], used: usize, prefix: usize) -> bool;
+    /// Whether a merge loads LEN bytes from `prefix` bytes before the suffix on; otherwise it loads the suffix alone.
+    const LOADS_WHOLE: bool;
     unsafe fn load(value: &[u8]) -> Self;
-    /// The next value, of at most `LEN` bytes. Its suffix lies at `used`, within `data`.
-    unsafe fn merge(self, data: &[u8], used: usize, next: &Next) -> Self;
+    /// The next value, of `len` bytes, at most LEN. `suffix` has LEN bytes.
+    unsafe fn merge(self, suffix: *const u8, prefix: usize, len: usize) -> Self;
     /// Writes LEN bytes.
     unsafe fn store(self, to: *mut u8);
 }
@@ -239,16 +267,13 @@ struct NoWindow;
 
 impl Window for NoWindow {
     const LEN: usize = 0;
-
-    fn reaches(_data: &[u8], _used: usize, _prefix: usize) -> bool {
-        true
-    }
+    const LOADS_WHOLE: bool = false;
 
     unsafe fn load(_value: &[u8]) -> Self {
         NoWindow
     }
 
-    unsafe fn merge(self, _data: &[u8], _used: usize, _next: &Next) -> Self {
+    unsafe fn merge(self, _suffix: *const u8, _prefix: usize, _len: usize) -> Self {
         self
     }
 
@@ -259,7 +284,7 @@ impl Window for NoWindow {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Next, OffsetSizeTrait, Result, Run, Window};
+    use super::{OffsetSizeTrait, Result, Run, Window};
 
     /// # Safety
     /// The machine has AVX-512 with the subsets named.
@@ -286,11 +311,7 @@ mod x86 {
 
     impl<const N: usize> Window for [__m512i; N] {
         const LEN: usize = 64 * N;
-
-        #[inline(always)]
-        fn reaches(_data: &[u8], _used: usize, _prefix: usize) -> bool {
-            true // what the mask leaves out is not loaded
-        }
+        const LOADS_WHOLE: bool = false;
 
         #[inline(always)]
         unsafe fn load(value: &[u8]) -> Self {
@@ -306,13 +327,13 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn merge(mut self, data: &[u8], used: usize, next: &Next) -> Self {
-            let from = data.as_ptr().wrapping_add(used).wrapping_sub(next.prefix);
+        unsafe fn merge(mut self, suffix: *const u8, prefix: usize, len: usize) -> Self {
             for (i, register) in self.iter_mut().enumerate() {
-                // SAFETY: the mask keeps to the suffix, which lies within `data`.
+                let from = suffix.wrapping_sub(prefix).wrapping_add(64 * i);
+                // SAFETY: the mask keeps to the suffix.
                 unsafe {
-                    let suffix = below(next.len, 64 * i) & !below(next.prefix, 64 * i);
-                    *register = _mm512_mask_loadu_epi8(*register, suffix, from.wrapping_add(64 * i).cast());
+                    let own = below(len, 64 * i) & !below(prefix, 64 * i);
+                    *register = _mm512_mask_loadu_epi8(*register, own, from.cast());
                 }
             }
             self
@@ -329,11 +350,7 @@ mod x86 {
 
     impl<const N: usize> Window for [__m256i; N] {
         const LEN: usize = 32 * N;
-
-        #[inline(always)]
-        fn reaches(data: &[u8], used: usize, prefix: usize) -> bool {
-            used.checked_sub(prefix).is_some_and(|from| from + 32 * N <= data.len())
-        }
+        const LOADS_WHOLE: bool = true;
 
         #[inline(always)]
         unsafe fn load(value: &[u8]) -> Self {
@@ -351,16 +368,16 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn merge(mut self, data: &[u8], used: usize, next: &Next) -> Self {
-            // SAFETY: `reaches` has seen that LEN bytes from there on lie within `data`. The prefix is at most LEN, 128.
+        unsafe fn merge(mut self, suffix: *const u8, prefix: usize, _len: usize) -> Self {
+            // SAFETY: there are LEN bytes, by LOADS_WHOLE. The prefix is at most LEN, 128.
             unsafe {
-                let from = data.as_ptr().add(used - next.prefix);
+                let from = suffix.sub(prefix);
                 // Numbers less 128, so that 128 can be compared as a signed byte.
-                let prefix = _mm256_set1_epi8((next.prefix as u8).wrapping_sub(128).cast_signed());
+                let prefix = _mm256_set1_epi8((prefix as u8).wrapping_sub(128).cast_signed());
                 for (i, register) in self.iter_mut().enumerate() {
-                    let suffix = _mm256_loadu_si256(from.add(32 * i).cast());
+                    let own = _mm256_loadu_si256(from.add(32 * i).cast());
                     let number = _mm256_loadu_si256(NUMBERS.as_ptr().add(32 * i).cast());
-                    *register = _mm256_blendv_epi8(suffix, *register, _mm256_cmpgt_epi8(prefix, number));
+                    *register = _mm256_blendv_epi8(own, *register, _mm256_cmpgt_epi8(prefix, number));
                 }
             }
             self

@@ -110,11 +110,15 @@ impl ViewStore {
         let source = Buffer::from_vec(values);
         let starts = std::iter::once(&0).chain(&ends).map(|&end| end.cast_unsigned() as usize);
         let lens = starts.clone().zip(starts.skip(1)).map(|(start, end)| (start, end - start));
-        let lent =
-            if lens.clone().all(|(_, len)| len <= INLINE) { None } else { self.lent(&source, &source) };
+        let long = lens.clone().any(|(_, len)| len > INLINE);
+        let index = if long { self.index_of(&source)? } else { 0 };
         self.views.reserve(ends.len());
         for (start, len) in lens {
-            self.put(source.get(start..start + len).unwrap_or_default(), start, lent)?;
+            self.views.push(make_view(
+                source.get(start..start + len).unwrap_or_default(),
+                index,
+                number(start)?,
+            ));
         }
         Ok((taken, used))
     }
