@@ -59,6 +59,11 @@ impl<B: PageBytes> DeltaByteArrayDecoder<B> {
             let data = self.bytes.get(self.offset..).unwrap_or_default();
             let (taken, used) = sink.append_front_coded(prefixes, suffixes, data, &mut self.previous)?;
             let all = taken == prefixes.len();
+            if done == 0 && all {
+                // The others will be about as long.
+                let byte_len = sum(prefixes)?.saturating_add(used);
+                sink.reserve_bytes(share(byte_len, n - taken, taken).min(MAX_RESERVE));
+            }
             self.advance(taken, used);
             done += taken;
             if !all {
@@ -106,6 +111,15 @@ impl<B: PageBytes> DeltaByteArrayDecoder<B> {
         self.suffixes.advance(values);
         self.offset += bytes;
     }
+}
+
+/// Bytes that room is made for before they are known to come.
+const MAX_RESERVE: usize = 64 << 20;
+
+/// What `n` values take, and an eighth more, if `of` take `byte_len`.
+fn share(byte_len: usize, n: usize, of: usize) -> usize {
+    let each = byte_len.saturating_add(byte_len / 8) / of.max(1) + 1;
+    each.saturating_mul(n)
 }
 
 /// The lengths of some of the next values, as many of the one kind as of the other: at most `max`.

@@ -44,6 +44,9 @@ impl<B: PageBytes> DeltaLengthByteArrayDecoder<B> {
     /// When there are fewer, by either count or by bytes, or a length is negative.
     pub fn read<S: ByteSink>(&mut self, n: usize, sink: &mut S) -> Result<usize> {
         check_count(n, self.remaining())?;
+        // As if the values were about as long as each other; never more than the page holds.
+        let rest = self.bytes.len().saturating_sub(self.offset);
+        sink.reserve_bytes((rest as u128 * n as u128 / self.remaining().max(1) as u128) as usize);
         let mut done = 0;
         while done < n {
             let lengths = self.lengths.next(n - done)?;
