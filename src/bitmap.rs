@@ -161,6 +161,11 @@ impl Bitmap {
         self.len = 0;
     }
 
+    /// The bytes that hold the bits; those of the last byte that are past the end are zero.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        as_bytes(&self.words).get(..self.len.div_ceil(8)).unwrap_or_default()
+    }
+
     /// The words that hold the bits.
     pub(crate) fn into_words(self) -> Vec<u64> {
         self.words

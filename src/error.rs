@@ -275,7 +275,7 @@ impl fmt::Display for ErrorKind {
                 write!(f, "{codec} needs the feature `{feature}` of marquetry, which this build leaves out")
             }
             ErrorKind::Encrypted(what) => write!(f, "encrypted: {what}"),
-            ErrorKind::Codec { codec, source } => write!(f, "{codec} cannot decompress the page: {source}"),
+            ErrorKind::Codec { codec, source } => write!(f, "{codec} refuses the page: {source}"),
             ErrorKind::Checksum { stored, computed } => {
                 write!(f, "page checksum is {computed:#010x}, its header says {stored:#010x}")
             }

@@ -26,6 +26,7 @@ mod raw;
 mod scan;
 pub mod sink;
 mod source;
+pub mod statistics;
 mod thrift;
 
 pub use column_decoder::{ColumnDecoder, ColumnDescriptor};

@@ -1,6 +1,6 @@
 //! BROTLI (RFC 7932).
 
-use super::read_all;
+use super::{failed, read_all};
 use crate::error::Result;
 
 /// Bytes of input taken at once.
@@ -9,6 +9,18 @@ const BUFFER: usize = 1 << 14;
 pub(super) fn decompress(input: &[u8], uncompressed_len: usize, out: &mut Vec<u8>) -> Result<()> {
     let reader = brotli::Decompressor::new(input, BUFFER.min(input.len().max(64)));
     read_all("BROTLI", reader, input.len(), uncompressed_len, out)
+}
+
+/// One stream, of quality `level`.
+pub(super) fn compress(level: i32, mut input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let params = brotli::enc::BrotliEncoderParams {
+        quality: level,
+        size_hint: input.len(),
+        ..brotli::enc::BrotliEncoderParams::default()
+    };
+    out.clear();
+    brotli::BrotliCompress(&mut input, out, &params).map_err(|error| failed("BROTLI", error))?;
+    Ok(())
 }
 
 #[cfg(test)]

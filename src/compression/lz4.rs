@@ -50,6 +50,30 @@ fn hadoop_frames(input: &[u8], mut out: &mut [u8]) -> Result<()> {
     if out.is_empty() { Ok(()) } else { Err(Error::end_of_data("LZ4 frames", out.len(), 0)) }
 }
 
+/// Appends one bare block to `out`.
+pub(super) fn compress_raw(input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let start = out.len();
+    out.resize(start + lz4_flex::block::get_maximum_output_size(input.len()), 0);
+    let room = out.get_mut(start..).unwrap_or_default();
+    let len = lz4_flex::block::compress_into(input, room).map_err(|error| failed("LZ4_RAW", error))?;
+    out.truncate(start + len);
+    Ok(())
+}
+
+/// One frame of one block, as Hadoop has it.
+pub(super) fn compress_hadoop(input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let length = |len: usize| u32::try_from(len).map(u32::to_be_bytes).map_err(|error| failed("LZ4", error));
+    out.clear();
+    out.extend_from_slice(&length(input.len())?);
+    out.extend_from_slice(&[0; 4]);
+    compress_raw(input, out)?;
+    let compressed = length(out.len() - 8)?;
+    if let Some(place) = out.get_mut(4..8) {
+        place.copy_from_slice(&compressed);
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

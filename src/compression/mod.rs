@@ -1,11 +1,12 @@
 //! One file a codec, and the registry that picks one (Compression.md).
 //!
-//! Takes a page's compressed bytes and the length its header promises; gives exactly that many bytes, or an error. It
-//! knows nothing of pages. A promise alone never makes an allocation: where it is larger than the input can plainly
+//! [`Compressor`] packs. [`Decompressor`] takes a page's compressed bytes and the length its header promises; gives
+//! exactly that many bytes, or an error. Neither knows anything of pages. A promise alone never makes an allocation: where it is larger than the input can plainly
 //! give, the output grows as it appears.
 
 #[cfg(feature = "brotli")]
 mod brotli;
+mod compressor;
 #[cfg(feature = "gzip")]
 mod gzip;
 #[cfg(feature = "lz4")]
@@ -18,6 +19,7 @@ mod zstd;
 #[cfg(any(feature = "brotli", feature = "gzip"))]
 use std::io::Read;
 
+pub use self::compressor::Compressor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metadata::Compression;
 
@@ -96,7 +98,7 @@ impl Decompressor {
     }
 }
 
-/// Whether this build can read pages of `codec`.
+/// Whether this build can read and write pages of `codec`.
 ///
 /// # Errors
 /// [`ErrorKind::MissingFeature`] names the feature that would bring it; LZO and codecs that nobody knows are not

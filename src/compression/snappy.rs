@@ -18,6 +18,14 @@ pub(super) fn decompress(input: &[u8], uncompressed_len: usize, out: &mut Vec<u8
     Ok(())
 }
 
+/// `encoder` keeps its table.
+pub(super) fn compress(encoder: &mut snap::raw::Encoder, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    out.resize(snap::raw::max_compress_len(input.len()), 0);
+    let len = encoder.compress(input, out).map_err(|error| failed("SNAPPY", error))?;
+    out.truncate(len);
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,6 +40,26 @@ impl Context {
     }
 }
 
+/// The context that compressing wants, kept from page to page.
+pub(super) struct Compressor {
+    bulk: zstd::bulk::Compressor<'static>,
+}
+
+impl Compressor {
+    pub(super) fn new(level: i32) -> Result<Self> {
+        let bulk = zstd::bulk::Compressor::new(level).map_err(|error| failed("ZSTD", error))?;
+        Ok(Compressor { bulk })
+    }
+
+    /// One frame, which says how long its content is.
+    pub(super) fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        out.clear();
+        out.reserve(zstd::zstd_safe::compress_bound(input.len()));
+        self.bulk.compress_to_buffer(input, out).map_err(|error| failed("ZSTD", error))?;
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,10 +4,14 @@
 pub(crate) mod alp;
 pub(crate) mod bits;
 pub(crate) mod byte_dictionary;
+pub(crate) mod byte_extremes;
 pub(crate) mod byte_store;
+pub(crate) mod byte_strings;
 pub(crate) mod delta;
+pub(crate) mod extremes;
 pub(crate) mod fixed;
 pub(crate) mod front_coding;
+pub(crate) mod front_coding_encode;
 pub(crate) mod gather;
 mod groups;
 pub(crate) mod isa;
@@ -15,7 +19,9 @@ pub(crate) mod isa;
 mod lanes;
 
 pub(crate) mod mmap;
+pub(crate) mod pack;
 mod simd;
+pub(crate) mod split;
 pub(crate) mod spread;
 pub(crate) mod transpose;
 pub(crate) mod unpack;

@@ -15,10 +15,13 @@
 //! against the blocks that it decodes. What is cut or damaged is left to the caller, who knows what to say.
 #![allow(clippy::indexing_slicing)] // ranges that the line above each checks
 
+mod encode;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use std::fmt::Debug;
+
+pub(crate) use self::encode::{MINIBLOCK, encode_block};
 
 use super::fixed::FixedWidth;
 pub(crate) use super::groups::GROUP;
@@ -27,13 +30,19 @@ use super::isa::Isa;
 use crate::cursor::Cursor;
 
 /// The physical types of DELTA_BINARY_PACKED: `i32` and `i64`. Sealed by the kernels that it names.
-pub trait DeltaInt: FixedWidth + Debug + Eq {
+pub trait DeltaInt: FixedWidth + Debug + Ord {
     /// Bits of the physical type: the widest that a miniblock may pack.
     const BITS: u8;
     /// `None` where `value` does not fit.
     fn from_i64(value: i64) -> Option<Self>;
     /// The sum, wrapping.
     fn plus(self, other: Self) -> Self;
+    /// The difference, wrapping.
+    fn minus(self, other: Self) -> Self;
+    /// The same number.
+    fn to_i64(self) -> i64;
+    /// The bits, those above the type's zero.
+    fn to_bits(self) -> u64;
     /// `n` times the value, wrapping.
     fn times(self, n: usize) -> Self;
     #[doc(hidden)]
@@ -182,6 +191,21 @@ impl DeltaInt for i32 {
     }
 
     #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        i64::from(self)
+    }
+
+    #[inline(always)]
+    fn to_bits(self) -> u64 {
+        u64::from(self.cast_unsigned())
+    }
+
+    #[inline(always)]
     #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // modulo 2^32
     fn times(self, n: usize) -> Self {
         self.wrapping_mul(n as i32)
@@ -208,6 +232,21 @@ impl DeltaInt for i64 {
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
         self.wrapping_add(other)
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        self
+    }
+
+    #[inline(always)]
+    fn to_bits(self) -> u64 {
+        self.cast_unsigned()
     }
 
     #[inline(always)]
