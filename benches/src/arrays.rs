@@ -218,10 +218,11 @@ fn primitive(
         DataType::Duration(TimeUnit::Millisecond) => fixed!(DurationMillisecondType, |w| w as i64),
         DataType::Duration(TimeUnit::Microsecond) => fixed!(DurationMicrosecondType, |w| w as i64),
         DataType::Duration(TimeUnit::Nanosecond) => fixed!(DurationNanosecondType, |w| w as i64),
-        DataType::Interval(IntervalUnit::YearMonth) => fixed!(IntervalYearMonthType, |w| w as i32),
-        DataType::Interval(IntervalUnit::DayTime) => {
-            fixed!(IntervalDayTimeType, |w| IntervalDayTimeType::make_value(w as i32, (w >> 32) as i32))
-        }
+        // Not negative: the file has unsigned parts, and the rival wraps those of 2^31 and more.
+        DataType::Interval(IntervalUnit::YearMonth) => fixed!(IntervalYearMonthType, |w| w as i32 & i32::MAX),
+        DataType::Interval(IntervalUnit::DayTime) => fixed!(IntervalDayTimeType, |w| {
+            IntervalDayTimeType::make_value(w as i32 & i32::MAX, (w >> 32) as i32 & i32::MAX)
+        }),
         DataType::Decimal32(precision, _) => {
             let bound = 10_i64.pow(u32::from(*precision));
             fixed!(Decimal32Type, move |w| (w as i64 % bound) as i32)

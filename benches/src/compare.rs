@@ -1,11 +1,15 @@
 //! Are two answers the same, and where do they part.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
-use crate::arrow::array::{Array, ArrayRef, RecordBatch};
+use crate::arrow::array::{Array, ArrayRef, RecordBatch, make_array};
+use crate::arrow::buffer::Buffer;
 use crate::arrow::cast::cast;
 use crate::arrow::cast::display::{ArrayFormatter, FormatOptions};
-use crate::arrow::schema::{DataType, Field, Schema, SchemaRef};
+use crate::arrow::data::ArrayData;
+use crate::arrow::schema::{DataType, Field, FieldRef, IntervalUnit, Schema, SchemaRef};
 use crate::engine::{Answer, Ask, Engine};
 use crate::seeds::Failure;
 
@@ -81,15 +85,10 @@ pub fn same_tables(ours: &RecordBatch, expected: &RecordBatch) -> Result<(), Str
     }
     for (index, field) in expected.schema().fields().iter().enumerate() {
         let (ours, theirs) = (ours.column(index), expected.column(index));
-        if is_interval(ours.data_type()) && ours.data_type() != theirs.data_type() {
-            // The rival drops the months.
-            if ours.logical_nulls() != theirs.logical_nulls() {
-                return Err(format!("column {field}: other nulls"));
-            }
-            continue;
-        }
-        let theirs = cast(theirs, ours.data_type()).map_err(|e| e.to_string())?;
-        same_arrays(ours, &theirs).map_err(|e| format!("column {field}: {e}"))?;
+        let differ = ours.data_type() != theirs.data_type();
+        let [ours, theirs] = [ours, theirs].map(|a| if differ { without_intervals(a) } else { a.clone() });
+        let theirs = cast(&theirs, ours.data_type()).map_err(|e| e.to_string())?;
+        same_arrays(&ours, &theirs).map_err(|e| format!("column {field}: {e}"))?;
     }
     Ok(())
 }
@@ -137,6 +136,37 @@ fn same_type(ours: &DataType, expected: &DataType) -> bool {
         (Struct(a), Struct(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_field(a, b)),
         (a, b) => a == b || is_interval(a) && is_interval(b),
     }
+}
+
+/// The array with 0 for each interval in it: the rival drops the months of those it does not read as we do.
+fn without_intervals(array: &ArrayRef) -> ArrayRef {
+    fn zeroed(data: ArrayData) -> ArrayData {
+        let (len, nulls) = (data.len(), data.nulls().cloned());
+        if is_interval(data.data_type()) {
+            let zeros = Buffer::from_vec(vec![0i32; len]);
+            let data = ArrayData::builder(DataType::Interval(IntervalUnit::YearMonth)).len(len).nulls(nulls);
+            return data.add_buffer(zeros).build().expect("four bytes a value");
+        }
+        let children = data.child_data().iter().cloned().map(zeroed).collect::<Vec<_>>();
+        let data_type = of_these(data.data_type(), &children);
+        data.into_builder().data_type(data_type).child_data(children).build().expect("children as before")
+    }
+    fn of_these(data_type: &DataType, children: &[ArrayData]) -> DataType {
+        let child = |field: &FieldRef, data: &ArrayData| {
+            Arc::new(field.as_ref().clone().with_data_type(data.data_type().clone()))
+        };
+        match (data_type, children) {
+            (DataType::Struct(fields), _) => DataType::Struct(
+                fields.iter().zip(children).map(|(field, data)| child(field, data)).collect(),
+            ),
+            (DataType::List(item), [data]) => DataType::List(child(item, data)),
+            (DataType::LargeList(item), [data]) => DataType::LargeList(child(item, data)),
+            (DataType::FixedSizeList(item, len), [data]) => DataType::FixedSizeList(child(item, data), *len),
+            (DataType::Map(entries, sorted), [data]) => DataType::Map(child(entries, data), *sorted),
+            _ => data_type.clone(),
+        }
+    }
+    make_array(zeroed(array.to_data()))
 }
 
 fn is_interval(data_type: &DataType) -> bool {

@@ -14,8 +14,9 @@ use bytes::Bytes;
 
 use crate::arrow::array::{RecordBatch, RecordBatchReader};
 use crate::arrow::buffer::Buffer;
-use crate::arrow::schema::{ArrowError, DataType, SchemaRef};
-use crate::arrow::select::concat::concat_batches;
+use crate::arrow::cast::cast;
+use crate::arrow::schema::{ArrowError, DataType, FieldRef, SchemaRef};
+use crate::arrow::select::concat::{concat, concat_batches};
 use crate::rival::arrow::ProjectionMask;
 use crate::rival::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
@@ -159,8 +160,41 @@ impl Answer {
     /// # Errors
     /// Batches that do not have the reader's schema.
     pub fn table(&self) -> Result<RecordBatch, String> {
-        let table = caught(|| concat_batches(&self.schema, &self.batches).map_err(|e| e.to_string()));
-        table.and_then(|table| table).map_err(|e| format!("batches do not concatenate: {e}"))
+        let table = caught(|| match concat_batches(&self.schema, &self.batches) {
+            Ok(table) => Ok(table),
+            // Keys of 8 bits cannot number the dictionaries of all batches, if they can the values in them.
+            Err(_) => self.table_of_distinct(),
+        });
+        table
+            .and_then(|table| table.map_err(|e| e.to_string()))
+            .map_err(|e| format!("batches do not concatenate: {e}"))
+    }
+
+    fn table_of_distinct(&self) -> Result<RecordBatch, ArrowError> {
+        let columns = self.schema.fields().iter().enumerate().map(|(column, field)| {
+            let unpacked = without_dictionaries(field.data_type());
+            let parts = self.batches.iter().map(|batch| cast(batch.column(column), &unpacked));
+            let parts = parts.collect::<Result<Vec<_>, _>>()?;
+            let all = concat(&parts.iter().map(AsRef::as_ref).collect::<Vec<_>>())?;
+            cast(&all, field.data_type())
+        });
+        RecordBatch::try_new(self.schema.clone(), columns.collect::<Result<_, _>>()?)
+    }
+}
+
+fn without_dictionaries(data_type: &DataType) -> DataType {
+    let child = |field: &FieldRef| {
+        let data_type = without_dictionaries(field.data_type());
+        Arc::new(field.as_ref().clone().with_data_type(data_type))
+    };
+    match data_type {
+        DataType::Dictionary(_, value) => value.as_ref().clone(),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(child).collect()),
+        DataType::List(item) => DataType::List(child(item)),
+        DataType::LargeList(item) => DataType::LargeList(child(item)),
+        DataType::FixedSizeList(item, len) => DataType::FixedSizeList(child(item), *len),
+        DataType::Map(entries, sorted) => DataType::Map(child(entries), *sorted),
+        other => other.clone(),
     }
 }
 

@@ -84,15 +84,18 @@ fn random_node(rng: &mut Rng, name: &str, depth: usize, text: &mut String) {
         2 => group(rng, format!("REPEATED GROUP {name}"), &["a", "b"]),
         // The list of three levels, then four forms of two.
         3 | 4 => {
-            group(rng, format!("{optional} GROUP {name} (LIST) {{\nREPEATED GROUP list"), &["element"]);
-            text.push_str("}\n");
+            text.push_str(&format!("{optional} GROUP {name} (LIST) {{\nREPEATED GROUP list {{\n"));
+            random_node_not_repeated(rng, "element", depth - 1, text);
+            text.push_str("}\n}\n");
         }
         5 => {
             let repeated = [("array", 1), ("list_tuple", 1), ("element", 2)][rng.usize(..3)];
             let inner = if repeated.0 == "list_tuple" { format!("{name}_tuple") } else { repeated.0.into() };
-            let children = &["x", "y"][..repeated.1];
-            group(rng, format!("{optional} GROUP {name} (LIST) {{\nREPEATED GROUP {inner}"), children);
-            text.push_str("}\n");
+            text.push_str(&format!("{optional} GROUP {name} (LIST) {{\nREPEATED GROUP {inner} {{\n"));
+            for child in &["x", "y"][..repeated.1] {
+                random_node_not_repeated(rng, child, depth - 1, text);
+            }
+            text.push_str("}\n}\n");
         }
         6 => {
             text.push_str(&format!("{optional} GROUP {name} (LIST) {{\nREPEATED INT32 element;\n}}\n"));
@@ -107,6 +110,7 @@ fn random_node(rng: &mut Rng, name: &str, depth: usize, text: &mut String) {
     }
 }
 
+/// A node below a list: a repeated one there is read differently on purpose, where it is the only one.
 fn random_node_not_repeated(rng: &mut Rng, name: &str, depth: usize, text: &mut String) {
     let mut node = String::new();
     random_node(rng, name, depth, &mut node);
@@ -260,6 +264,8 @@ fn number(rng: &mut Rng, leaf_type: &ColumnDescriptor) -> i128 {
         ConvertedType::UINT_16 => i128::from(wide as u16),
         ConvertedType::INT_8 => i128::from(wide as i8),
         ConvertedType::INT_16 => i128::from(wide as i16),
+        // Parts below 2^31, beyond which the rival wraps: no top bit in bytes 3, 7 and 11, counted from the last.
+        ConvertedType::INTERVAL => wide & !(0x80 | 0x80 << 32 | 0x80 << 64),
         ConvertedType::TIME_MILLIS => wide.rem_euclid(86_400_000),
         ConvertedType::TIME_MICROS => wide.rem_euclid(86_400_000_000),
         _ => wide,

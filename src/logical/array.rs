@@ -7,9 +7,10 @@ use crate::arrow::array::types::{
 };
 use crate::arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, DictionaryArray, PrimitiveArray, downcast_primitive, make_array,
+    new_null_array,
 };
 use crate::arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
-use crate::arrow::data::transform::MutableArrayData;
+use crate::arrow::data::ArrayData;
 use crate::arrow::schema::DataType;
 use crate::error::{Error, Result};
 
@@ -52,19 +53,19 @@ fn typed<T: ArrowPrimitiveType>(
     Ok(Arc::new(array.with_data_type(data_type.clone())))
 }
 
-/// The values of `first`, then those of `second`, which are of the same type.
+/// `len` values that are not null, and otherwise as near to nothing as `data_type` has: zeros, empty strings and lists.
 ///
 /// # Errors
-/// When they are not.
-pub(crate) fn concat(first: &ArrayRef, second: &ArrayRef) -> Result<ArrayRef> {
-    if first.data_type() != second.data_type() {
-        return Err(Error::invalid(format!("{} and {} in one array", first.data_type(), second.data_type())));
+/// When arrays of that type cannot be made.
+pub(crate) fn defaults(data_type: &DataType, len: usize) -> Result<ArrayRef> {
+    fn present(data: ArrayData) -> Result<ArrayData> {
+        if let DataType::Dictionary(key, value) = data.data_type() {
+            return Ok(dictionary_array(key, vec![0; data.len()], defaults(value, 1)?, None)?.to_data());
+        }
+        let children = data.child_data().iter().cloned().map(present).collect::<Result<Vec<_>>>()?;
+        Ok(data.into_builder().nulls(None).child_data(children).build()?)
     }
-    let (a, b) = (first.to_data(), second.to_data());
-    let mut both = MutableArrayData::new(vec![&a, &b], false, a.len() + b.len());
-    both.try_extend(0, 0, a.len())?;
-    both.try_extend(1, 0, b.len())?;
-    Ok(make_array(both.freeze()))
+    Ok(make_array(present(new_null_array(data_type, len).to_data())?))
 }
 
 /// The dictionary array of these keys, stored as `key_type`. Keys of null slots mean nothing.

@@ -30,7 +30,7 @@ use stored::Stored;
 #[allow(unused_imports)] // the column layer names them
 pub(crate) use array::primitive_array;
 #[allow(unused_imports)]
-pub(crate) use array::{concat, dictionary_array};
+pub(crate) use array::{defaults, dictionary_array};
 pub(crate) use recipe::{BytesConversion, BytesKernel, BytesTarget, Conversion, Kernel, Recipe};
 
 /// The key of the footer's key-value metadata under which Arrow writers leave their schema.

@@ -20,7 +20,7 @@ use crate::arrow::schema::{DataType, FieldRef, Fields};
 use crate::bitmap::{Bitmap, Bits};
 use crate::column::{LeafRows, Masks, Test};
 use crate::error::{Error, ErrorKind, Result};
-use crate::logical::{Column, Shape};
+use crate::logical::{Column, Shape, defaults};
 
 /// The innermost list around a node.
 #[derive(Debug, Clone, Copy, Default)]
@@ -116,7 +116,16 @@ fn build(
             let inner = Within { element_def, rep };
             let (array, masks) = build(child, inner, leaves)?;
             let nulls = nulls(column, &masks, within, def);
-            Ok((list_array(column.field.data_type(), array, nulls, &masks, within, inner)?, masks))
+            let array = match column.field.data_type() {
+                DataType::FixedSizeList(item, len) => {
+                    let offsets = offsets(&masks, within, inner)?;
+                    // A list within a null struct is absent, whether or not it may be null.
+                    let present = presence(&masks, within, def);
+                    fixed_size_list(item, *len, &offsets, array, nulls, present)?
+                }
+                data_type => list_array(data_type, array, nulls, &masks, within, inner)?,
+            };
+            Ok((array, masks))
         }
         &Shape::Map { ref keys, ref values, def, element_def, rep } => {
             let inner = Within { element_def, rep };
@@ -172,9 +181,11 @@ fn struct_array(fields: Fields, arrays: Vec<ArrayRef>, nulls: Option<NullBuffer>
 
 /// Which slots of `column` are null; `None` where none is or none can be.
 fn nulls(column: &Column, masks: &Masks, within: Within, def: u8) -> Option<NullBuffer> {
-    if !column.field.is_nullable() {
-        return None;
-    }
+    if column.field.is_nullable() { presence(masks, within, def) } else { None }
+}
+
+/// Which slots hold something: neither they nor a struct around them is null; `None` where all do.
+fn presence(masks: &Masks, within: Within, def: u8) -> Option<NullBuffer> {
     let present = masks.get(Test::DefAtLeast(def))?;
     let slots = Slots::new(masks, within);
     let mut valid = Bitmap::with_capacity(masks.len());
@@ -267,9 +278,6 @@ fn list_array(
         DataType::LargeListView(item) => {
             list_view::<i64>(item, &offsets(masks, within, inner)?, values, nulls)?
         }
-        DataType::FixedSizeList(item, len) => {
-            fixed_size_list(item, *len, &offsets(masks, within, inner)?, values, nulls)?
-        }
         other => return Err(Error::invalid(format!("a list of type {other}"))),
     })
 }
@@ -291,19 +299,20 @@ fn list_view<O: OffsetSizeTrait>(
     )?))
 }
 
-/// A fixed-size list has elements also where it is null; a file has none there.
+/// A fixed-size list has elements also where it is absent; a file has none there.
 fn fixed_size_list(
     item: &FieldRef,
     len: i32,
     offsets: &OffsetBuffer<i64>,
     values: ArrayRef,
     nulls: Option<NullBuffer>,
+    present: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
     let size = usize::try_from(len).map_err(|_| Error::invalid(format!("lists of {len} elements")))?;
     let num_lists = offsets.len() - 1;
-    let is_valid = |list: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(list));
+    let is_present = |list: usize| present.as_ref().is_none_or(|present| present.is_valid(list));
     for (list, found) in offsets.lengths().enumerate() {
-        if found != size && (is_valid(list) || found > 0) {
+        if found != size && (is_present(list) || found > 0) {
             return Err(Error::malformed(format!(
                 "a list of {found} elements in a column of lists of {size}"
             )));
@@ -311,13 +320,12 @@ fn fixed_size_list(
     }
     let num_slots = num_lists.saturating_mul(size);
     let padding = num_slots.saturating_sub(values.len());
-    if padding > PADDING_AT_MOST.max(values.len().saturating_mul(8)) {
-        let (limit, wanted) = (PADDING_AT_MOST as u64, padding as u64);
-        return Err(
-            ErrorKind::Limit { what: "padding of null fixed-size lists in a batch", limit, wanted }.into()
-        );
-    }
-    let values = if padding == 0 { values } else { pad(&values, size, offsets)? };
+    check_padding(padding, values.len(), item.data_type())?;
+    let values = match padding {
+        0 => values,
+        _ if item.is_nullable() => pad_with_nulls(&values, size, offsets)?,
+        _ => pad_with_defaults(&values, size, offsets)?,
+    };
     let array = if size > 0 {
         FixedSizeListArray::try_new(item.clone(), len, values, nulls)?
     } else {
@@ -327,18 +335,58 @@ fn fixed_size_list(
     Ok(Arc::new(array))
 }
 
-/// Elements that null fixed-size lists of one batch may take, or eight times those that are there: a hint alone does
-/// not allocate. A smaller batch needs less.
-const PADDING_AT_MOST: usize = 1 << 24;
+/// A hint alone does not allocate; a smaller batch needs less.
+fn check_padding(padding: usize, num_values: usize, data_type: &DataType) -> Result<()> {
+    let width = slot_width(data_type);
+    let (wanted, there) = (padding.saturating_mul(width), num_values.saturating_mul(width));
+    let limit = PADDING_AT_MOST.max(there.saturating_mul(8)) as u64;
+    if wanted as u64 > limit {
+        let what = "padding of null fixed-size lists in a batch";
+        return Err(ErrorKind::Limit { what, limit, wanted: wanted as u64 }.into());
+    }
+    Ok(())
+}
+
+/// Bytes that the elements of null fixed-size lists in one batch may take, or eight times those that are there.
+const PADDING_AT_MOST: usize = 1 << 28;
+
+/// About how many bytes a slot of this type takes, whatever is in it.
+fn slot_width(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0),
+        DataType::FixedSizeList(item, len) => {
+            usize::try_from(*len).unwrap_or(0).saturating_mul(slot_width(item.data_type()))
+        }
+        DataType::Struct(fields) => {
+            fields.iter().fold(0, |sum: usize, field| sum.saturating_add(slot_width(field.data_type())))
+        }
+        other => other.primitive_width().unwrap_or(size_of::<u128>()),
+    }
+}
 
 /// `values` with `size` nulls wherever a list has no element.
-fn pad(values: &ArrayRef, size: usize, offsets: &OffsetBuffer<i64>) -> Result<ArrayRef> {
+fn pad_with_nulls(values: &ArrayRef, size: usize, offsets: &OffsetBuffer<i64>) -> Result<ArrayRef> {
     let data = values.to_data();
     let mut padded = MutableArrayData::new(vec![&data], true, (offsets.len() - 1) * size);
     let mut start = 0;
     for found in offsets.lengths() {
         match found {
             0 => padded.try_extend_nulls(size)?,
+            n => padded.try_extend(0, start, start + n)?,
+        }
+        start += found;
+    }
+    Ok(make_array(padded.freeze()))
+}
+
+/// `values` with `size` zeros, or what is as good as zero, wherever a list has no element.
+fn pad_with_defaults(values: &ArrayRef, size: usize, offsets: &OffsetBuffer<i64>) -> Result<ArrayRef> {
+    let (data, defaults) = (values.to_data(), defaults(values.data_type(), size)?.to_data());
+    let mut padded = MutableArrayData::new(vec![&data, &defaults], false, (offsets.len() - 1) * size);
+    let mut start = 0;
+    for found in offsets.lengths() {
+        match found {
+            0 => padded.try_extend(1, 0, size)?,
             n => padded.try_extend(0, start, start + n)?,
         }
         start += found;

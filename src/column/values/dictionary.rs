@@ -1,13 +1,14 @@
 //! Columns that stay dictionaries: keys straight from the pages, over the chunk's dictionary as an array.
 
+use super::distinct::Distinct;
 use super::{Values, no_dictionary, no_page};
-use crate::arrow::array::{Array, ArrayRef, make_array, new_empty_array, new_null_array};
+use crate::arrow::array::{Array, ArrayRef, new_empty_array};
 use crate::arrow::buffer::{Buffer, NullBuffer};
 use crate::arrow::schema::DataType;
 use crate::bitmap::Bits;
 use crate::encoding::DictionaryDecoder;
 use crate::error::{Error, Result};
-use crate::logical::{concat, dictionary_array};
+use crate::logical::{defaults, dictionary_array};
 use crate::metadata::Encoding;
 use crate::page::DictionaryPage;
 use crate::sink::{PrimitiveSink, Sink};
@@ -17,8 +18,7 @@ enum Keys {
     None,
     /// Indices into the chunk's dictionary.
     Dictionary(DictionaryDecoder<Buffer>),
-    /// Values in another encoding, since the writer's dictionary grew too large: they are gathered behind the
-    /// dictionary's own, and get keys of their own.
+    /// Values in another encoding, since the writer's dictionary grew too large.
     Other,
 }
 
@@ -35,6 +35,10 @@ pub(super) struct DictionaryValues {
     keys: PrimitiveSink<i32>,
     /// Decodes dictionary pages, and the values of pages that are not dictionary-encoded.
     inner: Box<dyn Values>,
+    /// What such pages hold, behind the dictionary.
+    others: Option<Distinct>,
+    /// Values of such a page that have no key yet, and how many of the array have one.
+    pending: Option<(ArrayRef, usize)>,
 }
 
 impl DictionaryValues {
@@ -48,6 +52,8 @@ impl DictionaryValues {
             in_chunk: false,
             keys: PrimitiveSink::new(),
             inner,
+            others: None,
+            pending: None,
         }
     }
 
@@ -62,19 +68,60 @@ impl DictionaryValues {
         self.dictionary.as_ref().map_or(0, |d| d.len())
     }
 
-    /// Reads `n` values that are not in the dictionary. Each gets the next key.
+    /// Reads `n` values that are not dictionary-encoded; fewer where the keys run out.
     fn read_other(&mut self, n: usize) -> Result<usize> {
-        let first = self.dictionary_len() + self.inner.len();
-        let got = self.inner.read(n, false)?;
-        let last = i32::try_from(first + got)
-            .map_err(|_| Error::out_of_range(first + got, "Int32 dictionary keys"))?;
-        self.keys.as_mut_vec().extend(last - i32::try_from(got).unwrap_or(0)..last);
-        Ok(got)
+        let most = num_keys(&self.key_type);
+        let mut others = self.others.take().unwrap_or_else(|| Distinct::new(self.dictionary.as_ref()));
+        let mut done = 0;
+        while done < n {
+            let (values, from) = match self.pending.take() {
+                Some(pending) => pending,
+                None => {
+                    let got = self.inner.read((n - done).min(VALUES_AT_ONCE), false)?;
+                    (self.inner.take(got, None)?, 0)
+                }
+            };
+            let end = values.len().min(from + n - done);
+            let added = others.add(&values.slice(0, end), from, most, self.keys.as_mut_vec());
+            done += added;
+            let is_done = from + added < end || values.is_empty();
+            if from + added < values.len() {
+                self.pending = Some((values, from + added));
+            }
+            if is_done {
+                break;
+            }
+        }
+        self.others = Some(others);
+        if done == 0 && self.keys.is_empty() {
+            return Err(Error::out_of_range(format!("dictionary key {most}"), &self.key_type));
+        }
+        Ok(done)
+    }
+
+    /// The dictionary's values, and those of other pages.
+    fn dictionary(&self) -> Result<ArrayRef> {
+        match (&self.others, &self.dictionary) {
+            (Some(others), _) if others.len() > self.dictionary_len() => others.to_array(),
+            (_, Some(dictionary)) => Ok(dictionary.clone()),
+            (_, None) => Ok(new_empty_array(&self.value_type)),
+        }
     }
 }
 
-/// The key of a null slot, where there is no dictionary yet.
-const NO_VALUE: i32 = -1;
+/// Values that are decoded before they get their keys.
+const VALUES_AT_ONCE: usize = 4096;
+
+/// How many keys there are of a type.
+fn num_keys(key_type: &DataType) -> usize {
+    match key_type {
+        DataType::Int8 => 1 << 7,
+        DataType::UInt8 => 1 << 8,
+        DataType::Int16 => 1 << 15,
+        DataType::UInt16 => 1 << 16,
+        _ => i32::MAX as usize,
+    }
+}
 
 impl Values for DictionaryValues {
     fn expect(&mut self, num_slots: usize) {
@@ -99,6 +146,7 @@ impl Values for DictionaryValues {
             return Err(Error::unsupported("a dictionary of more than 2 GiB"));
         }
         self.dictionary = Some(self.inner.take(got, None)?);
+        (self.others, self.pending) = (None, None);
         self.raw = Some(page.values.clone());
         Ok(())
     }
@@ -134,19 +182,23 @@ impl Values for DictionaryValues {
     fn skip(&mut self, n: usize) -> Result<()> {
         match &mut self.page {
             Keys::Dictionary(decoder) => decoder.skip(n),
-            Keys::Other => self.inner.skip(n),
+            Keys::Other => {
+                let pending = match &mut self.pending {
+                    Some((values, from)) => {
+                        let pending = n.min(values.len() - *from);
+                        *from += pending;
+                        pending
+                    }
+                    None => 0,
+                };
+                self.inner.skip(n - pending)
+            }
             Keys::None => Err(no_page()),
         }
     }
 
     fn spread(&mut self, start: usize, validity: Bits<'_>) -> Result<()> {
-        self.keys.spread(start, validity)?;
-        if self.dictionary_len() == 0 {
-            // Without a dictionary key 0 is that of a value.
-            let slots = self.keys.as_mut_vec().iter_mut().skip(start);
-            slots.enumerate().filter(|(slot, _)| !validity.get(*slot)).for_each(|(_, key)| *key = NO_VALUE);
-        }
-        Ok(())
+        self.keys.spread(start, validity)
     }
 
     fn len(&self) -> usize {
@@ -156,35 +208,15 @@ impl Values for DictionaryValues {
     fn take(&mut self, num_slots: usize, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         let mut rest = self.keys.split_off(num_slots);
         std::mem::swap(&mut self.keys, &mut rest);
-        let mut keys = rest.into_vec();
-        let own = i32::try_from(self.dictionary_len()).unwrap_or(i32::MAX);
-        let others = self.inner.len();
-        let dictionary = match (&self.dictionary, others) {
-            (Some(dictionary), 0) => dictionary.clone(),
-            (None, 0) => new_empty_array(&self.value_type),
-            (dictionary, _) => {
-                // Keys of other values rise by one each, so those taken now come first.
-                let taken = keys.iter().filter(|key| **key >= own).count().min(others);
-                let values = self.inner.take(taken, None)?;
-                let shift = i32::try_from(taken).unwrap_or(0);
-                self.keys.as_mut_vec().iter_mut().filter(|key| **key >= own).for_each(|key| *key -= shift);
-                match dictionary {
-                    Some(dictionary) => concat(dictionary, &values)?,
-                    None => values,
-                }
-            }
-        };
-        if own == 0 {
-            keys.iter_mut().for_each(|key| *key = (*key).max(0));
-        }
-        let dictionary = match dictionary.is_empty() && !keys.is_empty() && nulls.is_none() {
+        let keys = rest.into_vec();
+        let mut dictionary = self.dictionary()?;
+        if dictionary.is_empty() && !keys.is_empty() && nulls.is_none() {
             // A required value of groups that are null, all of them: its keys need a value to point at.
-            true => {
-                let one = new_null_array(&self.value_type, 1).to_data();
-                make_array(one.into_builder().nulls(None).build()?)
-            }
-            false => dictionary,
-        };
+            dictionary = defaults(&self.value_type, 1)?;
+        }
+        if let (Some(others), true) = (&mut self.others, self.keys.is_empty()) {
+            others.forget_others();
+        }
         dictionary_array(&self.key_type, keys, dictionary, nulls)
     }
 }

@@ -6,6 +6,7 @@
 mod boolean;
 mod bytes;
 mod dictionary;
+mod distinct;
 mod fixed;
 
 use crate::arrow::array::{ArrayRef, NullArray};
