@@ -28,9 +28,11 @@ pub mod sink;
 mod source;
 pub mod statistics;
 mod thrift;
+mod write;
 
 pub use column_decoder::{ColumnDecoder, ColumnDescriptor};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use file::{Capability, ColumnChunk, ParquetFile, RowGroup};
 pub use options::ReadOptions;
 pub use scan::{Scan, ScanReader};
+pub use write::{ColumnOptions, PageVersion, StatisticsLevel, WriteOptions};

@@ -8,10 +8,12 @@ mod array;
 mod convert;
 mod decimal;
 mod flatbuffer;
+mod flatbuffer_writer;
 mod hint;
 mod leaf;
 mod metadata;
 mod recipe;
+mod store;
 mod stored;
 #[cfg(test)]
 mod testing;
@@ -32,6 +34,8 @@ pub(crate) use array::primitive_array;
 #[allow(unused_imports)]
 pub(crate) use array::{defaults, dictionary_array};
 pub(crate) use recipe::{BytesConversion, BytesKernel, BytesTarget, Conversion, Kernel, Recipe};
+#[allow(unused_imports)]
+pub(crate) use store::stored_schema;
 
 /// The key of the footer's key-value metadata under which Arrow writers leave their schema.
 pub(crate) const ARROW_SCHEMA_KEY: &str = "ARROW:schema";

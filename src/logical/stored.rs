@@ -274,16 +274,15 @@ fn digit_value(digit: u8) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod testing {
     use super::*;
-    use crate::arrow::schema::extension::EXTENSION_TYPE_NAME_KEY;
 
     /// A message as Arrow's own IPC writer makes it, of the fields below.
-    fn all_types() -> String {
+    pub(in crate::logical) fn all_types() -> String {
         include_str!("stored_all_types.b64").replace('\n', "")
     }
 
-    fn expected() -> Vec<DataType> {
+    pub(in crate::logical) fn expected() -> Vec<DataType> {
         use DataType::*;
         let item = |name, data_type| Arc::new(Field::new(name, data_type, true));
         let entries = Fields::from(vec![Field::new("key", Utf8, false), Field::new("value", Int64, true)]);
@@ -337,6 +336,14 @@ mod tests {
             Map(Arc::new(Field::new("entries", Struct(entries), false)), true),
         ]
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::store::base64 as base64_of;
+    use super::testing::{all_types, expected};
+    use super::*;
+    use crate::arrow::schema::extension::EXTENSION_TYPE_NAME_KEY;
 
     #[test]
     fn reads_every_type_that_arrow_writes() {
@@ -359,7 +366,7 @@ mod tests {
     fn reads_messages_of_older_writers() {
         let framed = base64(&all_types()).unwrap();
         for older in [&framed[8..], &framed[4..]] {
-            let stored = Stored::new(&to_base64(older)).unwrap();
+            let stored = Stored::new(&base64_of(older)).unwrap();
             assert_eq!(stored.field(1, "c1"), Some(Field::new("c1", DataType::Boolean, false)));
             assert_eq!(stored.metadata().len(), 1);
         }
@@ -432,20 +439,7 @@ mod tests {
         }
         for len in 0..40 {
             let bytes: Vec<u8> = (0..len).map(|i: u8| i.wrapping_mul(37)).collect();
-            assert_eq!(base64(&to_base64(&bytes)).unwrap(), bytes);
+            assert_eq!(base64(&base64_of(&bytes)).unwrap(), bytes);
         }
-    }
-
-    fn to_base64(bytes: &[u8]) -> String {
-        const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        let mut text = String::new();
-        for group in bytes.chunks(3) {
-            let bits =
-                group.iter().fold(0, |bits, &byte| bits << 8 | usize::from(byte)) << (8 * (3 - group.len()));
-            for digit in 0..=group.len() {
-                text.push(char::from(DIGITS[bits >> (18 - 6 * digit) & 63]));
-            }
-        }
-        text
     }
 }
