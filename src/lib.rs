@@ -35,4 +35,4 @@ pub use error::{Error, ErrorKind, Place, Result};
 pub use file::{Capability, ColumnChunk, ParquetFile, RowGroup};
 pub use options::ReadOptions;
 pub use scan::{Scan, ScanReader};
-pub use write::{ColumnOptions, PageVersion, StatisticsLevel, WriteOptions};
+pub use write::{ColumnOptions, PageVersion, ParquetWriter, StatisticsLevel, WriteOptions};

@@ -4,7 +4,7 @@ use twox_hash::XxHash64;
 
 use crate::arrow::buffer::Buffer;
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::thrift::{Field, Reader, required};
+use crate::thrift::{Field, Reader, required, write_struct};
 
 /// The Bloom filter of a column chunk.
 ///
@@ -76,6 +76,42 @@ impl BloomFilter {
     pub fn bitset(&self) -> &Buffer {
         &self.bitset
     }
+}
+
+/// Header and bitset of a filter of these hashes, which are distinct, that says "perhaps" of a `false_positives` part of
+/// all others.
+pub(crate) fn bloom_filter_bytes(hashes: &[u64], false_positives: f64) -> Vec<u8> {
+    let bitset_len = bitset_len(hashes.len(), false_positives);
+    let mut bytes = Vec::with_capacity(bitset_len + 32);
+    write_struct(&mut bytes, |s| {
+        // 128 MiB at most.
+        s.i32(1, i32::try_from(bitset_len).unwrap_or(i32::MAX));
+        (2..=4).for_each(|id| s.structure(id, |s| s.structure(1, |_| {})));
+    });
+    let header_len = bytes.len();
+    bytes.resize(header_len + bitset_len, 0);
+    let (words, _) = bytes.get_mut(header_len..).unwrap_or_default().as_chunks_mut::<4>();
+    let blocks = (bitset_len / BLOCK_LEN) as u64;
+    for hash in hashes {
+        // Below `blocks`, as both factors are below 2^32.
+        let block = (((hash >> 32) * blocks) >> 32) as usize * SALT.len();
+        let [low @ .., _, _, _, _] = hash.to_le_bytes();
+        let low = u32::from_le_bytes(low);
+        for (word, salt) in words.iter_mut().skip(block).zip(SALT) {
+            let bit = 1 << (low.wrapping_mul(salt) >> 27);
+            *word = (u32::from_le_bytes(*word) | bit).to_le_bytes();
+        }
+    }
+    bytes
+}
+
+/// Bytes that `num_values` distinct values want: BloomFilter.md's `-8 / ln(1 - p^(1/8))` bits each, rounded up to a power
+/// of two of blocks, as other writers have it.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative, and saturates
+fn bitset_len(num_values: usize, false_positives: f64) -> usize {
+    let bits = -8.0 / (1.0 - false_positives.powf(0.125)).ln() * num_values as f64;
+    let blocks = (bits / 256.0).ceil().min((MAX_BITSET_LEN / BLOCK_LEN) as f64) as usize;
+    blocks.max(1).next_power_of_two() * BLOCK_LEN
 }
 
 /// Length of the header and of the bitset, which is whole blocks.
@@ -182,6 +218,21 @@ mod tests {
                 (1 << 40..(1 << 40) + 10_000u64).filter(|v| filter.might_contain(&v.to_le_bytes())).count();
             // 25.6 bits a value: some 0.015 %, more where there are few blocks.
             assert!(false_positives < 100, "{blocks}: {false_positives}");
+        }
+    }
+
+    #[test]
+    fn filters_that_are_written_hold_what_they_promise() {
+        for (n, rate) in [(0, 0.5), (1, 0.01), (1000, 0.001), (20_000, 0.05)] {
+            let mut hashes: Vec<u64> = (0..n).map(|v: u64| BloomFilter::hash(&v.to_le_bytes())).collect();
+            hashes.sort_unstable();
+            let bytes = bloom_filter_bytes(&hashes, rate);
+            assert_eq!(BloomFilter::byte_len(&bytes).unwrap(), bytes.len() as u64);
+            let filter = BloomFilter::parse(bytes.into()).unwrap();
+            assert!((0..n).all(|value| filter.might_contain(&value.to_le_bytes())));
+            let tries = 1 << 40..(1 << 40) + 100_000u64;
+            let false_positives = tries.filter(|v| filter.might_contain(&v.to_le_bytes())).count();
+            assert!(false_positives as f64 <= 1.2 * rate * 100_000.0, "{n} {rate}: {false_positives}");
         }
     }
 

@@ -31,6 +31,18 @@ impl OffsetIndex {
         OffsetIndex { pages, unencoded_byte_array_data_bytes: None }
     }
 
+    /// It, with the bytes of each page's BYTE_ARRAY values, without their lengths.
+    pub(crate) fn with_unencoded_byte_array_data_bytes(mut self, bytes: Vec<i64>) -> Self {
+        self.unencoded_byte_array_data_bytes = Some(bytes);
+        self
+    }
+
+    /// It, of pages that lie `distance` bytes further on.
+    pub(crate) fn moved(mut self, distance: impl Fn(u64) -> u64) -> Self {
+        self.pages.iter_mut().for_each(|page| page.offset = distance(page.offset));
+        self
+    }
+
     /// Parses the Thrift bytes, which lie at
     /// [`offset_index_range`](super::ColumnChunkMetadata::offset_index_range).
     ///

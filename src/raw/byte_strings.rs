@@ -73,6 +73,11 @@ impl<'a, O: OffsetSizeTrait> OffsetBytes<'a, O> {
         Ok(OffsetBytes { offsets, values })
     }
 
+    /// What the offsets point into.
+    pub fn values(&self) -> &'a [u8] {
+        self.values
+    }
+
     /// One offset more than there are values.
     pub fn offsets(&self) -> &'a [O] {
         self.offsets

@@ -27,6 +27,16 @@ pub(crate) fn as_bytes<T: FixedWidth>(values: &[T]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
+/// The same bits as values of another type; none where the two differ in size or alignment.
+#[inline]
+pub(crate) fn same_width<T: FixedWidth, U: FixedWidth>(values: &[T]) -> &[U] {
+    if size_of::<T>() != size_of::<U>() || align_of::<T>() != align_of::<U>() {
+        return &[];
+    }
+    // SAFETY: as many values of the same size and alignment, and any bits are a value of either type.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
+}
+
 /// Appends the values whose little-endian bytes are `bytes`; bytes that make no whole value are left out.
 #[inline]
 pub(crate) fn extend_from_bytes<T: FixedWidth>(values: &mut Vec<T>, bytes: &[u8]) {
@@ -48,6 +58,8 @@ mod tests {
     #[test]
     fn goes_to_bytes_and_back() {
         let values = [1i64, -2, i64::MAX];
+        assert_eq!(same_width::<_, u64>(&values), [1, 2u64.wrapping_neg(), i64::MAX as u64]);
+        assert!(same_width::<i64, i32>(&values).is_empty());
         let mut back = vec![7i64];
         extend_from_bytes(&mut back, as_bytes(&values));
         assert_eq!(back, [7, 1, -2, i64::MAX]);

@@ -83,7 +83,8 @@ impl Bounds {
             Bounds::Bytes(range) => range.update(values),
             Bounds::Decimal(range) => range.update(values),
             Bounds::Float16(range) => {
-                let half = |index| values.value(index).first_chunk().map_or(0, |bytes| u16::from_le_bytes(*bytes));
+                let half =
+                    |index| values.value(index).first_chunk().map_or(0, |bytes| u16::from_le_bytes(*bytes));
                 let mut some = [0; 256];
                 let mut done = 0;
                 while done < values.len() {

@@ -5,7 +5,7 @@
 use std::fmt::Display;
 use std::ops::Range;
 
-use crate::arrow::buffer::ArrowNativeType;
+use crate::arrow::buffer::{ArrowNativeType, i256};
 use crate::arrow::data::ArrayData;
 use crate::error::{Error, Result};
 
@@ -69,16 +69,36 @@ pub(super) fn narrow<'a, N: ArrowNativeType + Display, T: TryFrom<N>>(
     pick: Pick<'_>,
     scratch: &'a mut Vec<T>,
 ) -> Result<&'a [T]> {
+    narrow_with(data, pick, scratch, |value| T::try_from(value).ok())
+}
+
+/// [`narrow`] from 256 bits.
+///
+/// # Errors
+/// When one does not fit.
+pub(super) fn narrow_256<'a, T: TryFrom<i128>>(
+    data: &'a ArrayData,
+    pick: Pick<'_>,
+    scratch: &'a mut Vec<T>,
+) -> Result<&'a [T]> {
+    narrow_with(data, pick, scratch, |value: i256| value.to_i128()?.try_into().ok())
+}
+
+fn narrow_with<'a, N: ArrowNativeType + Display, T>(
+    data: &'a ArrayData,
+    pick: Pick<'_>,
+    scratch: &'a mut Vec<T>,
+    convert: impl Fn(N) -> Option<T>,
+) -> Result<&'a [T]> {
     let mut misfit = None;
     let gathered = each(data.buffer::<N>(0), pick, scratch, |values, out| {
-        let fit = values.iter().map_while(|&value| match T::try_from(value) {
-            Ok(value) => Some(value),
-            Err(_) => {
+        out.extend(values.iter().map_while(|&value| {
+            let converted = convert(value);
+            if converted.is_none() {
                 misfit = Some(value);
-                None
             }
-        });
-        out.extend(fit);
+            converted
+        }));
         if misfit.is_some() { Err(()) } else { Ok(()) }
     });
     gathered.map_err(|()| match misfit {

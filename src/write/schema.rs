@@ -31,13 +31,21 @@ pub(super) struct Node {
 /// What a [`Node`] is taken apart into.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
-    /// A leaf of this physical type, of so many bytes a value where that is fixed.
-    Leaf(PhysicalType, u16),
+    Leaf(Leaf),
     Struct(Vec<Node>),
     /// A list of any kind: its element.
     List(Box<Node>),
     /// Key and value.
     Map(Box<[Node; 2]>),
+}
+
+/// A leaf: its Arrow type and how it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Leaf {
+    pub(super) data_type: DataType,
+    physical: PhysicalType,
+    /// Bytes a value, for [`PhysicalType::FixedLenByteArray`]; else 0.
+    byte_width: u16,
 }
 
 /// The tree of each top-level field.
@@ -68,8 +76,8 @@ fn node(field: &Field, name: &str, depth: usize) -> Result<Node> {
     }
     let kind = kind(field.data_type(), depth).in_column(|| field.name().clone())?;
     let logical = match &kind {
-        Kind::Leaf(physical, width) => {
-            annotation(field, *physical, *width).or_else(|| logical(field.data_type()))
+        Kind::Leaf(leaf) => {
+            annotation(field, leaf.physical, leaf.byte_width).or_else(|| logical(field.data_type()))
         }
         Kind::Struct(_) => annotation(field, PhysicalType::Unknown(-1), 0),
         Kind::List(_) => Some(LogicalType::List),
@@ -110,22 +118,23 @@ fn kind(data_type: &DataType, depth: usize) -> Result<Kind> {
     if data_type.is_nested() && data_type != layout {
         return Err(unwritable(layout));
     }
+    let leaf = |physical, byte_width| Kind::Leaf(Leaf { data_type: data_type.clone(), physical, byte_width });
     Ok(match data_type {
-        DataType::Null => Kind::Leaf(P::Int32, 0),
-        DataType::Boolean => Kind::Leaf(P::Boolean, 0),
-        DataType::Int8 | DataType::Int16 | DataType::Int32 => Kind::Leaf(P::Int32, 0),
-        DataType::UInt8 | DataType::UInt16 | DataType::UInt32 => Kind::Leaf(P::Int32, 0),
-        DataType::Date32 | DataType::Time32(_) => Kind::Leaf(P::Int32, 0),
-        DataType::Int64 | DataType::UInt64 | DataType::Date64 => Kind::Leaf(P::Int64, 0),
-        DataType::Time64(_) | DataType::Timestamp(..) | DataType::Duration(_) => Kind::Leaf(P::Int64, 0),
-        DataType::Float16 => Kind::Leaf(P::FixedLenByteArray, 2),
-        DataType::Float32 => Kind::Leaf(P::Float, 0),
-        DataType::Float64 => Kind::Leaf(P::Double, 0),
-        DataType::Interval(_) => Kind::Leaf(P::FixedLenByteArray, 12),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Kind::Leaf(P::ByteArray, 0),
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Kind::Leaf(P::ByteArray, 0),
+        DataType::Null => leaf(P::Int32, 0),
+        DataType::Boolean => leaf(P::Boolean, 0),
+        DataType::Int8 | DataType::Int16 | DataType::Int32 => leaf(P::Int32, 0),
+        DataType::UInt8 | DataType::UInt16 | DataType::UInt32 => leaf(P::Int32, 0),
+        DataType::Date32 | DataType::Time32(_) => leaf(P::Int32, 0),
+        DataType::Int64 | DataType::UInt64 | DataType::Date64 => leaf(P::Int64, 0),
+        DataType::Time64(_) | DataType::Timestamp(..) | DataType::Duration(_) => leaf(P::Int64, 0),
+        DataType::Float16 => leaf(P::FixedLenByteArray, 2),
+        DataType::Float32 => leaf(P::Float, 0),
+        DataType::Float64 => leaf(P::Double, 0),
+        DataType::Interval(_) => leaf(P::FixedLenByteArray, 12),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => leaf(P::ByteArray, 0),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => leaf(P::ByteArray, 0),
         &DataType::FixedSizeBinary(width) => match u16::try_from(width) {
-            Ok(width @ 1..) => Kind::Leaf(P::FixedLenByteArray, width),
+            Ok(width @ 1..) => leaf(P::FixedLenByteArray, width),
             _ => return Err(unwritable(data_type)),
         },
         &(DataType::Decimal32(precision, scale)
@@ -167,10 +176,11 @@ fn decimal(data_type: &DataType, precision: u8, scale: i8) -> Result<Kind> {
         Ok(scale) if (1..=76).contains(&precision) && scale <= precision => {}
         _ => return Err(unwritable(data_type)),
     }
+    let leaf = |physical, byte_width| Kind::Leaf(Leaf { data_type: data_type.clone(), physical, byte_width });
     Ok(match precision {
-        ..=9 => Kind::Leaf(PhysicalType::Int32, 0),
-        ..=18 => Kind::Leaf(PhysicalType::Int64, 0),
-        _ => Kind::Leaf(PhysicalType::FixedLenByteArray, decimal_width(precision)),
+        ..=9 => leaf(PhysicalType::Int32, 0),
+        ..=18 => leaf(PhysicalType::Int64, 0),
+        _ => leaf(PhysicalType::FixedLenByteArray, decimal_width(precision)),
     })
 }
 
@@ -240,17 +250,25 @@ impl Node {
         &self.name
     }
 
+    /// Appends the leaves at and below it, in file order.
+    pub(super) fn leaves<'a>(&'a self, leaves: &mut Vec<&'a Leaf>) {
+        match &self.kind {
+            Kind::Leaf(leaf) => leaves.push(leaf),
+            Kind::Struct(children) => children.iter().for_each(|child| child.leaves(leaves)),
+            Kind::List(element) => element.leaves(leaves),
+            Kind::Map(pair) => pair.iter().for_each(|part| part.leaves(leaves)),
+        }
+    }
+
     /// Adds the schema elements of it and all below.
     fn build(&self, builder: &mut SchemaBuilder) {
         let repetition = if self.nullable { Repetition::Optional } else { Repetition::Required };
         let repeated = Repetition::Repeated;
         let mut node = match &self.kind {
-            Kind::Leaf(physical, width) => match physical {
-                PhysicalType::FixedLenByteArray => {
-                    builder.leaf(&self.name, repetition, *physical).byte_width(*width)
-                }
-                _ => builder.leaf(&self.name, repetition, *physical),
-            },
+            Kind::Leaf(leaf) => {
+                let node = builder.leaf(&self.name, repetition, leaf.physical);
+                if leaf.byte_width > 0 { node.byte_width(leaf.byte_width) } else { node }
+            }
             Kind::Struct(children) => builder.group(&self.name, repetition, |group| {
                 children.iter().for_each(|child| child.build(group));
             }),

@@ -14,6 +14,7 @@
     clippy::should_implement_trait
 )]
 
+pub mod arrays;
 pub mod codec;
 pub mod digest;
 pub mod encode;
