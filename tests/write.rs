@@ -16,7 +16,7 @@ use marquetry::arrow::array::{Array, RecordBatch, RecordBatchOptions};
 use marquetry::arrow::schema::{DataType, Field, Schema, SchemaRef};
 use marquetry::metadata::{ColumnOrder, Compression, Encoding};
 use marquetry::{ColumnOptions, PageVersion, ParquetFile, ParquetWriter, StatisticsLevel, WriteOptions};
-use support::arrays::{any_type, array, leaf_types};
+use support::arrays::{any_type, array, field, leaf_types};
 use support::random::Random;
 
 fn write(schema: &SchemaRef, batches: &[RecordBatch], options: WriteOptions) -> Vec<u8> {
@@ -109,8 +109,7 @@ fn every_leaf_type_comes_back() {
     for (index, data_type) in leaf_types().into_iter().enumerate() {
         for nullable in [false, true] {
             let mut random = Random::new(index as u64);
-            let nullable = nullable || data_type == DataType::Null;
-            let schema = Arc::new(Schema::new(vec![Field::new("x", data_type.clone(), nullable)]));
+            let schema = Arc::new(Schema::new(vec![field("x", data_type.clone(), nullable)]));
             let batches: Vec<RecordBatch> =
                 [100, 0, 1, 600].map(|rows| batch(&mut random, &schema, rows)).into();
             for _ in 0..2 {
@@ -125,7 +124,7 @@ fn random_schemas_come_back() {
     for seed in seeds() {
         let mut random = Random::new(seed);
         let fields: Vec<Field> = (0..1 + random.below(4))
-            .map(|i| Field::new(format!("c{i}"), any_type(&mut random, 3), random.below(3) > 0))
+            .map(|i| field(&format!("c{i}"), any_type(&mut random, 3), random.below(3) > 0))
             .collect();
         let schema = Arc::new(Schema::new(fields));
         let batches: Vec<RecordBatch> = (0..1 + random.below(4))

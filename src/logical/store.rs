@@ -1,8 +1,6 @@
 //! Writes the Arrow schema that a file's footer keeps: base64 of an Arrow IPC message (Arrow columnar format,
 //! Encapsulated message format; `Message.fbs`, `Schema.fbs`). `stored` reads it.
 
-use std::collections::HashMap;
-
 use super::flatbuffer_writer::{Pending, Value, Writer};
 use crate::arrow::schema::{DataType, Field, FieldRef, Fields, IntervalUnit, TimeUnit};
 
@@ -65,7 +63,8 @@ impl Schema<'_> {
         }
         self.fields(next(), children(plain).into_iter());
         if !field.metadata().is_empty() {
-            self.metadata(next(), field.metadata());
+            let pairs = field.metadata().iter().map(|(key, value)| (key.as_str(), value.as_str()));
+            self.metadata(next(), pairs.collect());
         }
     }
 
@@ -84,9 +83,8 @@ impl Schema<'_> {
     }
 
     /// In the order of the keys, so that equal schemas give equal bytes.
-    fn metadata(&mut self, from: Pending, metadata: &HashMap<String, String>) {
-        let mut pairs: Vec<_> = metadata.iter().collect();
-        pairs.sort();
+    fn metadata(&mut self, from: Pending, mut pairs: Vec<(&str, &str)>) {
+        pairs.sort_unstable();
         let offsets = self.writer.vector(from, pairs.len());
         for (offset, (key, value)) in offsets.into_iter().zip(pairs) {
             let [key_at, value_at] = self.writer.table(offset, &[Value::Offset, Value::Offset]);
@@ -192,6 +190,7 @@ mod tests {
     use super::super::stored::Stored;
     use super::super::stored::testing::{all_types, expected};
     use super::*;
+    use std::collections::HashMap;
     use std::sync::Arc;
 
     fn read_back(fields: Vec<Field>) -> Vec<Option<Field>> {

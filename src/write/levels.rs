@@ -57,14 +57,11 @@ pub(super) struct Slots {
 /// When a column that is not nullable has nulls, or an array is not of the node's type.
 pub(super) fn shred(node: &Node, array: &ArrayRef, leaves: &mut Vec<LeafSlots>) -> Result<()> {
     let rows = array.len();
-    let slots = Slots {
-        len: rows,
-        definition: None,
-        repetition: None,
-        present: 0,
-        lists: 0,
-        ranges: if rows > 0 { vec![0..rows] } else { Vec::new() },
-    };
+    let mut ranges = Vec::new();
+    if rows > 0 {
+        ranges.push(0..rows);
+    }
+    let slots = Slots { len: rows, definition: None, repetition: None, present: 0, lists: 0, ranges };
     descend(node, array, slots, leaves).in_column(|| node.name().to_owned())
 }
 

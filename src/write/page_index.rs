@@ -164,11 +164,11 @@ pub(super) fn chunk_statistics(
     if let Some(encoded) = bounds.encoded(options.column_order) {
         // The order of the type has zeros moved outwards; the total order leaves every value as it is.
         let values = bounds.encoded(ColumnOrder::Ieee754Total);
-        let is_value =
-            |of: fn(&(Vec<u8>, Vec<u8>)) -> &Vec<u8>| values.as_ref().map(of) == Some(of(&encoded));
+        let (is_min, is_max) =
+            values.map_or((false, false), |(min, max)| (min == encoded.0, max == encoded.1));
         let cut = cut(&encoded, node, bounds, options);
-        statistics.is_min_value_exact = Some(cut.is_min_exact && is_value(|(min, _)| min));
-        statistics.is_max_value_exact = Some(cut.is_max_exact && is_value(|(_, max)| max));
+        statistics.is_min_value_exact = Some(cut.is_min_exact && is_min);
+        statistics.is_max_value_exact = Some(cut.is_max_exact && is_max);
         statistics.min_value = Some(cut.min);
         statistics.max_value = Some(cut.max);
     }

@@ -179,7 +179,7 @@ fn decimal(data_type: &DataType, precision: u8, scale: i8) -> Result<Kind> {
     let leaf = |physical, byte_width| Kind::Leaf(Leaf { data_type: data_type.clone(), physical, byte_width });
     Ok(match precision {
         ..=9 => leaf(PhysicalType::Int32, 0),
-        ..=18 => leaf(PhysicalType::Int64, 0),
+        10..=18 => leaf(PhysicalType::Int64, 0),
         _ => leaf(PhysicalType::FixedLenByteArray, decimal_width(precision)),
     })
 }

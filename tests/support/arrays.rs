@@ -68,6 +68,12 @@ pub fn leaf_types() -> Vec<DataType> {
     types
 }
 
+/// A field, nullable where asked for and where it cannot but be.
+pub fn field(name: &str, data_type: DataType, nullable: bool) -> Field {
+    let nullable = nullable || data_type == DataType::Null;
+    Field::new(name, data_type, nullable)
+}
+
 /// A type of some depth.
 pub fn any_type(random: &mut Random, depth: usize) -> DataType {
     let leaves = leaf_types();
@@ -76,8 +82,7 @@ pub fn any_type(random: &mut Random, depth: usize) -> DataType {
         return leaf(random);
     }
     let nullable = random.below(2) == 0;
-    let element =
-        |random: &mut Random| Arc::new(Field::new("element", any_type(random, depth - 1), nullable));
+    let element = |random: &mut Random| Arc::new(field("element", any_type(random, depth - 1), nullable));
     match random.below(9) {
         0 | 1 => leaf(random),
         2 => DataType::List(element(random)),
@@ -86,14 +91,14 @@ pub fn any_type(random: &mut Random, depth: usize) -> DataType {
         5 => DataType::FixedSizeList(element(random), 1 + random.below(3) as i32),
         6 => {
             let keys = [DataType::Int32, DataType::Utf8, DataType::Date32][random.below(3) as usize].clone();
-            let value = Field::new("value", any_type(random, depth - 1), nullable);
+            let value = field("value", any_type(random, depth - 1), nullable);
             let fields = Fields::from(vec![Field::new("key", keys, false), value]);
             DataType::Map(Arc::new(Field::new("key_value", DataType::Struct(fields), false)), false)
         }
         _ => {
             let n = 1 + random.below(3);
             let fields: Vec<Field> = (0..n)
-                .map(|i| Field::new(format!("f{i}"), any_type(random, depth - 1), random.below(2) == 0))
+                .map(|i| field(&format!("f{i}"), any_type(random, depth - 1), random.below(2) == 0))
                 .collect();
             DataType::Struct(fields.into())
         }
