@@ -12,75 +12,20 @@
 
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
 use marquetry::arrow::array::RecordBatch;
 use marquetry::metadata::{
     Compression, Encoding, FileMetadata, LogicalType, MetadataLimits, PageKind, PhysicalType, Repetition,
 };
 use marquetry::{Error, ErrorKind, ParquetFile, ReadOptions, Result};
+use support::counting::{Counting, peak};
 use support::encode::*;
-use support::random::Random;
 use support::raw::{Built, Chunk, File, Page, header_fields, with_footer};
 use support::read::{TempFile, buffer, check, column, drain, fault, fault_bytes, memory, open, read};
 use support::show::words;
-use support::shred::{Node, Value};
 use support::thrift::{self, T, WIRE_I32, WIRE_LIST, WIRE_STRUCT, structure};
-
-/// Counts what each thread allocates.
-struct Counting;
-
-thread_local! {
-    /// Bytes held, the most held at once, counted from the last [`peak`] on.
-    static HELD: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
-}
-
-fn count(bytes: isize) {
-    let _ = HELD.try_with(|held| {
-        let (now, most) = held.get();
-        held.set((now + bytes, most.max(now + bytes)));
-    });
-}
-
-#[allow(unsafe_code)]
-// SAFETY: all is passed on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        count(-(layout.size() as isize));
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size as isize - layout.size() as isize);
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
-
-/// The most bytes that `f` holds at once.
-fn peak<R>(f: impl FnOnce() -> R) -> (R, usize) {
-    HELD.with(|held| held.set((0, 0)));
-    let result = f();
-    let (_, most) = HELD.with(Cell::get);
-    (result, most as usize)
-}
 
 /// More than any of these small files can need.
 const LITTLE: usize = 4 << 20;
@@ -440,6 +385,22 @@ fn values_of_no_bytes_cost_what_is_read_of_them() {
 }
 
 #[test]
+fn nulls_of_a_wide_type_allocate_nothing_beyond_the_limit() {
+    let file = File::new(|schema| {
+        let leaf = schema.leaf("x", Repetition::Optional, PhysicalType::FixedLenByteArray);
+        leaf.byte_width(u16::MAX);
+    });
+    // Three bytes of levels for 8,000 nulls, 500 MB of zeros as an array.
+    let page = Page::v1(8000, Encoding::Plain, vec![]).def_bytes(rle_run(8000, 0, 1));
+    let built = file.group(8000, [Chunk::new([page])]).build();
+    let (error, most) = peak(|| drain(open(&built).scan().build().unwrap()).1.unwrap());
+    assert!(most < LITTLE, "{most} bytes");
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+    let mut reader = open(&built).scan().batch_size(1000).build().unwrap();
+    assert_eq!(reader.next_batch().unwrap().unwrap().num_rows(), 1000);
+}
+
+#[test]
 fn a_huge_batch_size_allocates_no_more_than_the_file_has() {
     let file = required(3, [Page::v1(3, Encoding::Plain, i32s(&[1, 2, 3]))]);
     for size in [usize::MAX, usize::MAX / 2, 1 << 40] {
@@ -725,178 +686,6 @@ fn more_or_fewer_values_than_rows_are_an_error() {
         fault(&File::flat("x", Repetition::Required, PhysicalType::Int32).group(6, [chunk]).build());
     }
     check(&required(6, [page(3), page(3)]), &[("x", "0 1 2 0 1 2")]);
-}
-
-/// Small files of many kinds of page.
-fn many_kinds() -> Vec<Built> {
-    let node = Node::list(true, Node::list(true, Node::int(true)));
-    let int = Value::Int;
-    let values = [
-        Value::List(vec![Value::List(vec![int(1), int(2)]), Value::Null]),
-        Value::Null,
-        Value::List(vec![Value::List(vec![])]),
-    ];
-    let leaf = &node.shred(&values)[0];
-    let lists = File::new(|schema| node.add("x", schema))
-        .group(
-            3,
-            [Chunk::new(leaf.cut(&[3]).into_iter().map(|part| Page::leaf(1, &part)).collect::<Vec<_>>())],
-        )
-        .group(3, [Chunk::new([Page::leaf(2, leaf)]).codec(Compression::Snappy).indexed()])
-        .build();
-    let strings = |codec| {
-        File::new(|schema| {
-            schema.leaf("s", Repetition::Optional, PhysicalType::ByteArray).logical(LogicalType::String);
-        })
-        .group(
-            12,
-            [Chunk::new([
-                Page::dictionary(2, byte_arrays(&["a", "bc"])),
-                Page::v1(4, Encoding::RleDictionary, indices(&[0, 1, 1], 1)).def(&[1, 0, 1, 1], 1),
-                Page::v2(2, Encoding::Plain, byte_arrays(&["d"])).def(&[0, 1], 1),
-                Page::v1(3, Encoding::DeltaByteArray, delta_byte_array(&["xa", "xb", "xc"]))
-                    .def(&[1, 1, 1], 1),
-                Page::v1(3, Encoding::DeltaLengthByteArray, delta_length(&["xa", "xb", "xc"]))
-                    .def(&[1, 1, 1], 1),
-            ])
-            .codec(codec)
-            .indexed()],
-        )
-        .build()
-    };
-    let numbers = File::new(|schema| {
-        schema.leaf("i", Repetition::Required, PhysicalType::Int32);
-        schema.leaf("b", Repetition::Required, PhysicalType::Boolean);
-        schema
-            .leaf("d", Repetition::Required, PhysicalType::FixedLenByteArray)
-            .byte_width(5)
-            .logical(LogicalType::Decimal { precision: 9, scale: 2 });
-    })
-    .group(
-        3,
-        [
-            Chunk::new([Page::v1(3, Encoding::DeltaBinaryPacked, delta(&[1, -200, 3], 32))])
-                .codec(Compression::Zstd),
-            Chunk::new([Page::v2(3, Encoding::Rle, sized(&packed_run(&[1, 0, 1], 1)))]),
-            Chunk::new([Page::v1(3, Encoding::ByteStreamSplit, vec![0; 15])]).codec(Compression::Lz4Raw),
-        ],
-    )
-    .build();
-    vec![
-        lists,
-        strings(Compression::Uncompressed),
-        strings(Compression::Gzip),
-        strings(Compression::Brotli),
-        numbers,
-    ]
-}
-
-/// Reads all there is to read, and lets errors be errors: only a panic, invalid arrays or much memory are wrong.
-fn read_whatever_comes(bytes: &[u8]) {
-    let ((), most) = peak(|| {
-        let Ok(file) = memory(bytes) else { return };
-        let _ = file.capabilities();
-        for scan in [file.scan(), file.scan().batch_size(2), file.scan().rows([1..2]), file.scan().offset(2)]
-        {
-            let Ok(mut reader) = scan.build() else { continue };
-            // A footer may claim any number of rows of a file that has no column.
-            for _ in 0..20 {
-                let Ok(Some(batch)) = reader.next_batch() else { break };
-                batch.columns().iter().for_each(|column| column.to_data().validate_full().unwrap());
-            }
-        }
-    });
-    assert!(most < 64 << 20, "{most} bytes");
-}
-
-#[test]
-fn no_changed_byte_makes_a_reader_panic() {
-    for built in many_kinds() {
-        read_whatever_comes(&built.bytes);
-        for at in 0..built.bytes.len() {
-            let byte = built.bytes[at];
-            for value in [0, 0xff, byte ^ 1, byte ^ 0x80] {
-                let mut bytes = built.bytes.clone();
-                bytes[at] = value;
-                read_whatever_comes(&bytes);
-            }
-        }
-    }
-}
-
-#[test]
-fn no_truncation_makes_a_reader_panic() {
-    for built in many_kinds() {
-        // The end of the file stays, so that what is cut is missed.
-        let len = built.bytes.len();
-        let footer_len = u32::from_le_bytes(built.bytes[len - 8..len - 4].try_into().unwrap()) as usize;
-        let pages = &built.bytes[..len - 8 - footer_len];
-        for cut in 0..pages.len() {
-            read_whatever_comes(&[&pages[..cut], &built.bytes[pages.len()..]].concat());
-            read_whatever_comes(&[&pages[..cut], &pages[cut + 1..], &built.bytes[pages.len()..]].concat());
-        }
-        for cut in 0..len {
-            assert!(memory(&built.bytes[..cut]).is_err());
-        }
-    }
-}
-
-/// Files that exist, where `MARQUETRY_TEST_DATA` names folders of them: the small ones.
-fn small_files() -> Vec<(String, Vec<u8>)> {
-    let mut files = Vec::new();
-    let folders = std::env::var("MARQUETRY_TEST_DATA").unwrap_or_default();
-    let mut open: Vec<std::path::PathBuf> =
-        folders.split(':').filter(|f| !f.is_empty()).map(Into::into).collect();
-    while let Some(path) = open.pop() {
-        match std::fs::read_dir(&path) {
-            Ok(entries) => open.extend(entries.map(|entry| entry.unwrap().path())),
-            Err(_) => {
-                let bytes = std::fs::read(&path).unwrap();
-                let heavy = path.to_string_lossy().contains("large_string_map");
-                if bytes.ends_with(b"PAR1") && bytes.len() < 100_000 && !heavy {
-                    files.push((path.display().to_string(), bytes));
-                }
-            }
-        }
-    }
-    files.sort();
-    files
-}
-
-#[test]
-#[ignore = "runs for as long as MARQUETRY_FUZZ_SECONDS says"]
-fn no_damage_at_random_makes_a_reader_panic() {
-    let number =
-        |name: &str, default| std::env::var(name).map_or(default, |text| text.parse::<u64>().unwrap());
-    let until =
-        std::time::Instant::now() + std::time::Duration::from_secs(number("MARQUETRY_FUZZ_SECONDS", 60));
-    let mut files = small_files();
-    files.extend(many_kinds().into_iter().map(|built| (String::new(), built.bytes)));
-    let mut seed = number("MARQUETRY_FUZZ_SEED", 0);
-    while std::time::Instant::now() < until {
-        seed += 1;
-        let mut random = Random::new(seed);
-        let (name, bytes) = &files[random.below(files.len() as u64) as usize];
-        let mut bytes = bytes.clone();
-        for _ in 0..=random.below(4) {
-            let at = random.below(bytes.len() as u64 - 8) as usize;
-            match random.below(4) {
-                0 => bytes[at] = random.next() as u8,
-                1 => bytes[at] ^= 1 << random.below(8),
-                2 => bytes[at] = bytes[at].wrapping_add(random.below(5) as u8).wrapping_sub(2),
-                _ => bytes[at] = [0, 0x7f, 0x80, 0xff, 1][random.below(5) as usize],
-            }
-        }
-        let started = std::time::Instant::now();
-        let result = std::panic::catch_unwind(|| read_whatever_comes(&bytes));
-        let elapsed = started.elapsed();
-        if result.is_err() || elapsed.as_secs() > 5 {
-            let path = std::env::temp_dir().join(format!("marquetry-damaged-{seed}.parquet"));
-            std::fs::write(&path, &bytes).unwrap();
-            panic!("seed {seed}, {name}, {elapsed:?}: {}", path.display());
-        }
-    }
-    println!("up to seed {seed}");
 }
 
 #[test]

@@ -68,6 +68,12 @@ impl ByteDictionary {
         }
     }
 
+    /// Bytes of the longest value.
+    pub(crate) fn max_len(&self) -> usize {
+        let lens = self.offsets.windows(2).map(|ends| if let [start, end] = ends { end - start } else { 0 });
+        lens.max().unwrap_or(0) as usize
+    }
+
     /// `len() + 1` ends within [`ByteDictionary::bytes`], from 0.
     pub fn offsets(&self) -> &[u32] {
         &self.offsets

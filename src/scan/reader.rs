@@ -109,7 +109,9 @@ pub(crate) fn decoders(schema: &FileSchema, column: &Column) -> Result<Vec<(usiz
         let physical =
             node.physical_type().ok_or_else(|| Error::invalid(format!("column {leaf} is a group")))?;
         let recipe = Recipe::new(node, field.data_type())?;
-        let values = new_values(recipe, physical, node.byte_width(), field.data_type())?;
+        // A list cannot be cut, and may hold more.
+        let max_byte_len = if node.repetition_level == 0 { FLAT_AT_MOST } else { LISTS_AT_MOST };
+        let values = new_values(recipe, physical, node.byte_width(), field.data_type(), max_byte_len)?;
         let levels = Levels {
             max_def: node.definition_level,
             max_rep: node.repetition_level,
@@ -144,3 +146,7 @@ impl std::fmt::Debug for ScanReader {
             .finish_non_exhaustive()
     }
 }
+
+/// Bytes of the values of a dictionary in one array, wherever their offsets would allow more.
+const FLAT_AT_MOST: usize = i32::MAX as usize;
+const LISTS_AT_MOST: usize = 1 << 33;

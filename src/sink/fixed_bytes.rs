@@ -3,7 +3,7 @@
 use crate::arrow::array::FixedSizeBinaryArray;
 use crate::arrow::buffer::{Buffer, NullBuffer};
 use crate::bitmap::Bits;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::raw::front_coding::FrontCoded;
 use crate::raw::spread::check_count;
 use crate::sink::{ByteSink, Sink, check_width};
@@ -14,12 +14,14 @@ pub struct FixedBytesSink {
     width: usize,
     len: usize,
     values: Vec<u8>,
+    /// Bytes of null slots among the values.
+    padding: usize,
 }
 
 impl FixedBytesSink {
     /// No values; each will take `width` bytes.
     pub fn new(width: usize) -> Self {
-        FixedBytesSink { width, len: 0, values: Vec::new() }
+        FixedBytesSink { width, len: 0, values: Vec::new(), padding: 0 }
     }
 
     /// Bytes a value.
@@ -54,6 +56,18 @@ impl FixedBytesSink {
         self.values.copy_within(source..source + self.width, start + to * self.width);
     }
 
+    /// Counts the bytes of null slots, which no file need have: a few levels may stand for any number of them.
+    fn pad(&mut self, num_nulls: usize) -> Result<()> {
+        let data = self.values.len().saturating_sub(self.padding);
+        self.padding = self.padding.saturating_add(num_nulls.saturating_mul(self.width));
+        let limit = PADDING_AT_MOST.max(data.saturating_mul(8));
+        if self.padding > limit {
+            let (limit, wanted) = (limit as u64, self.padding as u64);
+            return Err(ErrorKind::Limit { what: "null slots of a batch", limit, wanted }.into());
+        }
+        Ok(())
+    }
+
     fn take(&mut self, value: &[u8]) -> Result<()> {
         if value.len() != self.width {
             return Err(Error::malformed(format!("a value of {} bytes, not {}", value.len(), self.width)));
@@ -63,6 +77,9 @@ impl FixedBytesSink {
         Ok(())
     }
 }
+
+/// Bytes that null slots may take, or eight times those of values. A smaller batch needs less.
+const PADDING_AT_MOST: usize = 1 << 28;
 
 impl Sink for FixedBytesSink {
     fn len(&self) -> usize {
@@ -75,6 +92,7 @@ impl Sink for FixedBytesSink {
 
     fn spread(&mut self, start: usize, validity: Bits<'_>) -> Result<()> {
         let mut from = check_count(self.len, start, validity)?;
+        self.pad(validity.len() - from)?;
         self.len = start + validity.len();
         self.values.resize(self.len * self.width, 0);
         let first = start * self.width;
@@ -108,6 +126,7 @@ impl Sink for FixedBytesSink {
             width: self.width,
             len: self.len - at,
             values: self.values.split_off(at * self.width),
+            padding: 0,
         };
         self.len = at;
         tail

@@ -16,6 +16,7 @@
 
 pub mod arrays;
 pub mod codec;
+pub mod counting;
 pub mod digest;
 pub mod encode;
 pub mod random;

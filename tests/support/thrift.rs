@@ -1,5 +1,7 @@
 //! Thrift compact protocol, written as told: for headers and footers that no writer would write.
 
+use std::ops::Range;
+
 /// A value of a field or list.
 #[derive(Clone)]
 pub enum T {
@@ -104,4 +106,75 @@ pub fn uleb128(out: &mut Vec<u8>, mut value: u64) {
 
 pub fn zigzag(out: &mut Vec<u8>, value: i64) {
     uleb128(out, (value << 1 ^ value >> 63) as u64);
+}
+
+/// Where numbers stand in a struct of compact protocol that `bytes` begin with: values, lengths and counts, each as the
+/// bytes of its varint; and where the struct ends.
+pub fn numbers(bytes: &[u8]) -> (Vec<Range<usize>>, usize) {
+    let mut walk = Walk { bytes, at: 0, numbers: Vec::new() };
+    walk.structure();
+    (walk.numbers, walk.at)
+}
+
+struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    numbers: Vec<Range<usize>>,
+}
+
+impl Walk<'_> {
+    fn byte(&mut self) -> u8 {
+        self.at += 1;
+        self.bytes[self.at - 1]
+    }
+
+    fn number(&mut self) -> u64 {
+        let start = self.at;
+        let mut value = 0;
+        loop {
+            let byte = self.byte();
+            value |= u64::from(byte & 0x7f) << (7 * (self.at - start - 1));
+            if byte < 0x80 {
+                break;
+            }
+        }
+        self.numbers.push(start..self.at);
+        value
+    }
+
+    fn structure(&mut self) {
+        loop {
+            match self.byte() {
+                0 => return,
+                header => {
+                    if header >> 4 == 0 {
+                        self.number();
+                    }
+                    self.value(header & 15);
+                }
+            }
+        }
+    }
+
+    fn value(&mut self, wire: u8) {
+        match wire {
+            1 | 2 => {}
+            3 => self.at += 1,
+            4..=6 => drop(self.number()),
+            7 => self.at += 8,
+            WIRE_BINARY => self.at += self.number() as usize,
+            WIRE_LIST | 10 => {
+                let header = self.byte();
+                let len = if header >> 4 == 15 { self.number() } else { u64::from(header >> 4) };
+                for _ in 0..len {
+                    match header & 15 {
+                        1 | 2 => self.at += 1,
+                        element => self.value(element),
+                    }
+                }
+            }
+            WIRE_STRUCT => self.structure(),
+            other => panic!("wire type {other}"),
+        }
+    }
 }

@@ -91,6 +91,12 @@ fn dictionary_of(page: &DictionaryPage, width: Option<usize>) -> Result<ByteDict
     }
 }
 
+/// Bytes that are made room for before the first value comes.
+const ROOM_AT_MOST: usize = 1 << 20;
+
+/// Front-coded values that are read before it is looked how large they are.
+const DELTA_AT_ONCE: usize = 8192;
+
 /// A sink whose memory becomes an array of byte strings.
 trait LeafSink: ByteSink + Send + 'static {
     /// Checks what was appended since the last check to be UTF-8.
@@ -98,6 +104,10 @@ trait LeafSink: ByteSink + Send + 'static {
     /// Bytes of values in memory of its own, where that grows with them.
     fn byte_len(&self) -> usize {
         0
+    }
+    /// Bytes that each slot takes, whatever is in it.
+    fn slot_len(&self) -> usize {
+        size_of::<u128>()
     }
     fn finish(self, utf8: bool, nulls: Option<NullBuffer>) -> Result<ArrayRef>;
 }
@@ -131,6 +141,14 @@ impl LeafSink for FixedBytesSink {
         Ok(())
     }
 
+    fn byte_len(&self) -> usize {
+        self.as_bytes().len()
+    }
+
+    fn slot_len(&self) -> usize {
+        self.width().max(1)
+    }
+
     fn finish(self, _utf8: bool, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         Ok(Arc::new(FixedBytesSink::finish(self, nulls)?))
     }
@@ -141,36 +159,83 @@ struct ByteStrings<S> {
     utf8: bool,
     page: BytesPage,
     dictionary: Option<ByteDictionary>,
+    /// The length of its longest value.
+    longest: usize,
     sink: S,
+    /// Where the array is cut, so that few bytes of a page cannot become any number.
+    max_byte_len: usize,
     /// Bytes that the last array took: the next will take about as many.
     last_byte_len: usize,
 }
 
 /// The decoder for byte strings as such.
-pub(super) fn new_values(target: BytesTarget, physical: PhysicalType, byte_width: usize) -> Box<dyn Values> {
+///
+/// An array is cut where it would come to hold more than `max_byte_len` bytes, if its values are repeated from a dictionary
+/// or from one another, and it holds one at least.
+pub(super) fn new_values(
+    target: BytesTarget,
+    physical: PhysicalType,
+    byte_width: usize,
+    max_byte_len: usize,
+) -> Box<dyn Values> {
+    let most = max_byte_len;
     let width = (physical == PhysicalType::FixedLenByteArray).then_some(byte_width);
     match target {
-        BytesTarget::Binary => ByteStrings::boxed(width, false, BytesSink::<i32>::new()),
-        BytesTarget::Utf8 => ByteStrings::boxed(width, true, BytesSink::<i32>::new()),
-        BytesTarget::LargeBinary => ByteStrings::boxed(width, false, BytesSink::<i64>::new()),
-        BytesTarget::LargeUtf8 => ByteStrings::boxed(width, true, BytesSink::<i64>::new()),
-        BytesTarget::BinaryView => ByteStrings::boxed(width, false, ViewSink::new()),
-        BytesTarget::Utf8View => ByteStrings::boxed(width, true, ViewSink::new()),
+        BytesTarget::Binary => ByteStrings::boxed(width, false, BytesSink::<i32>::new(), most),
+        BytesTarget::Utf8 => ByteStrings::boxed(width, true, BytesSink::<i32>::new(), most),
+        BytesTarget::LargeBinary => ByteStrings::boxed(width, false, BytesSink::<i64>::new(), most),
+        BytesTarget::LargeUtf8 => ByteStrings::boxed(width, true, BytesSink::<i64>::new(), most),
+        BytesTarget::BinaryView => ByteStrings::boxed(width, false, ViewSink::new(), most),
+        BytesTarget::Utf8View => ByteStrings::boxed(width, true, ViewSink::new(), most),
         BytesTarget::FixedSizeBinary(n) => {
-            ByteStrings::boxed(width, false, FixedBytesSink::new(usize::try_from(n).unwrap_or(0)))
+            ByteStrings::boxed(width, false, FixedBytesSink::new(usize::try_from(n).unwrap_or(0)), most)
         }
     }
 }
 
 impl<S: LeafSink> ByteStrings<S> {
-    fn boxed(width: Option<usize>, utf8: bool, sink: S) -> Box<dyn Values> {
-        Box::new(ByteStrings { width, utf8, page: BytesPage::None, dictionary: None, sink, last_byte_len: 0 })
+    fn boxed(width: Option<usize>, utf8: bool, sink: S, max_byte_len: usize) -> Box<dyn Values> {
+        let (page, dictionary) = (BytesPage::None, None);
+        let values =
+            ByteStrings { width, utf8, page, dictionary, longest: 0, sink, max_byte_len, last_byte_len: 0 };
+        Box::new(values)
+    }
+
+    /// Reads values that may be much longer than the bytes they came from.
+    fn read_delta(&mut self, n: usize) -> Result<usize> {
+        let mut done = 0;
+        while done < n && (self.sink.is_empty() || self.sink.byte_len() < self.max_byte_len) {
+            let step = DELTA_AT_ONCE.min(n - done);
+            let got = self.page.read(step, &mut self.sink)?;
+            done += got;
+            if got < step {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Reads values of the dictionary.
+    fn read_dictionary(&mut self, n: usize) -> Result<usize> {
+        let BytesPage::Dictionary(decoder) = &mut self.page else { return Err(no_page()) };
+        let dictionary = self.dictionary.as_ref().ok_or_else(no_dictionary)?;
+        let mut done = 0;
+        while done < n {
+            let room = self.max_byte_len.saturating_sub(self.sink.byte_len()) / self.longest.max(1);
+            let step = room.max(usize::from(self.sink.is_empty())).min(n - done);
+            let got = decoder.read_bytes(step, dictionary, &mut self.sink)?;
+            done += got;
+            if step == 0 || got < step {
+                break;
+            }
+        }
+        Ok(done)
     }
 }
 
 impl<S: LeafSink> Values for ByteStrings<S> {
     fn expect(&mut self, num_slots: usize) {
-        self.sink.reserve(num_slots);
+        self.sink.reserve(num_slots.min(ROOM_AT_MOST / self.sink.slot_len()));
         self.sink.reserve_bytes(self.last_byte_len + self.last_byte_len / 16);
     }
 
@@ -179,6 +244,7 @@ impl<S: LeafSink> Values for ByteStrings<S> {
         if self.utf8 {
             dictionary.check_utf8()?;
         }
+        self.longest = dictionary.max_len();
         self.dictionary = Some(dictionary);
         Ok(())
     }
@@ -194,10 +260,8 @@ impl<S: LeafSink> Values for ByteStrings<S> {
 
     fn read(&mut self, n: usize, _whole: bool) -> Result<usize> {
         let got = match &mut self.page {
-            BytesPage::Dictionary(decoder) => {
-                let dictionary = self.dictionary.as_ref().ok_or_else(no_dictionary)?;
-                decoder.read_bytes(n, dictionary, &mut self.sink)?
-            }
+            BytesPage::Dictionary(_) => self.read_dictionary(n)?,
+            BytesPage::Delta(_) => self.read_delta(n)?,
             page => page.read(n, &mut self.sink)?,
         };
         if self.utf8 {
@@ -356,5 +420,48 @@ impl<T: ArrowNativeType> Values for ConvertedBytes<T> {
         let rest = self.sink.split_off(num_slots);
         let taken = std::mem::replace(&mut self.sink, rest);
         primitive_array(&self.data_type, taken.values.into_buffer(), num_slots, nulls)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{CrcState, PageStorage};
+
+    #[test]
+    fn arrays_of_dictionary_values_are_cut_before_they_grow_too_large() {
+        let storage = PageStorage {
+            header_size: 0,
+            compressed_size: 0,
+            uncompressed_size: 0,
+            crc: CrcState::Absent,
+            lent: false,
+        };
+        let page = |values: &[u8]| DictionaryPage {
+            index: 0,
+            offset: 0,
+            num_values: 1,
+            encoding: Encoding::Plain,
+            is_sorted: false,
+            values: Buffer::from_slice_ref(values),
+            storage,
+        };
+        // Twenty times id 0: a bit width, a run's length, its value.
+        let ids = || Buffer::from_slice_ref([1_u8, 40, 0]);
+        let targets = [BytesTarget::Binary, BytesTarget::LargeUtf8, BytesTarget::FixedSizeBinary(4)];
+        for target in targets {
+            let (physical, dictionary) = match target {
+                BytesTarget::FixedSizeBinary(_) => (PhysicalType::FixedLenByteArray, page(b"abcd")),
+                _ => (PhysicalType::ByteArray, page(b"\x04\0\0\0abcd")),
+            };
+            for (most, fits) in [(3, 1), (4, 1), (10, 2), (79, 19), (80, 20), (1000, 20)] {
+                let mut values = new_values(target, physical, 4, most);
+                values.set_dictionary(&dictionary).unwrap();
+                values.set_page(Encoding::RleDictionary, ids(), 20).unwrap();
+                assert_eq!(values.read(20, false).unwrap(), fits, "{most} bytes");
+                assert_eq!(values.take(fits, None).unwrap().len(), fits);
+                assert_eq!(values.read(20 - fits, false).unwrap(), fits.min(20 - fits));
+            }
+        }
     }
 }

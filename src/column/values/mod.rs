@@ -58,7 +58,8 @@ pub(crate) trait Values: Send {
 }
 
 /// The decoder that `recipe` asks for: from values of `physical` (of `byte_width` bytes each, for
-/// FIXED_LEN_BYTE_ARRAY) to arrays of `data_type`.
+/// FIXED_LEN_BYTE_ARRAY) to arrays of `data_type`, which are cut where repetition would make them hold
+/// more than `max_byte_len` bytes.
 ///
 /// # Errors
 /// When this crate does not have it.
@@ -67,6 +68,7 @@ pub(crate) fn new_values(
     physical: PhysicalType,
     byte_width: usize,
     data_type: &DataType,
+    max_byte_len: usize,
 ) -> Result<Box<dyn Values>> {
     Ok(match recipe {
         Recipe::Null => Box::<NullValues>::default(),
@@ -76,10 +78,10 @@ pub(crate) fn new_values(
         Recipe::Int96(conversion) => fixed::new_converted(conversion, data_type)?,
         Recipe::Float(conversion) => fixed::new_values(conversion, data_type)?,
         Recipe::Double(conversion) => fixed::new_values(conversion, data_type)?,
-        Recipe::Bytes(target) => bytes::new_values(target, physical, byte_width),
+        Recipe::Bytes(target) => bytes::new_values(target, physical, byte_width, max_byte_len),
         Recipe::BytesTo(conversion) => bytes::new_converted(conversion, physical, byte_width, data_type),
         Recipe::Dictionary { key, value, value_type } => {
-            let inner = new_values(*value, physical, byte_width, &value_type)?;
+            let inner = new_values(*value, physical, byte_width, &value_type, max_byte_len)?;
             Box::new(dictionary::DictionaryValues::new(key, inner, value_type))
         }
     })
