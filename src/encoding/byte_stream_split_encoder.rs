@@ -2,8 +2,7 @@
 //!
 //! Where a stream begins is known only when the page ends. So values are kept as they are, and split then.
 
-use crate::encoding::byte_strings::ByteStrings;
-use crate::encoding::delta_length_byte_array_encoder::append_all;
+use crate::encoding::byte_strings::{ByteStrings, append_bytes};
 use crate::raw::fixed::{FixedWidth, as_bytes};
 use crate::raw::split::split;
 
@@ -28,7 +27,7 @@ impl ByteStreamSplitEncoder {
 
     /// Appends byte arrays, all of the width.
     pub fn put_bytes(&mut self, values: impl ByteStrings) {
-        append_all(values, &mut self.values);
+        append_bytes(values, &mut self.values);
     }
 
     /// Values since the last flush.

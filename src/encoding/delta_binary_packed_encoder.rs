@@ -6,16 +6,16 @@
 //! ```
 
 use crate::encoding::varint::{write_uleb128, write_zigzag};
-use crate::raw::delta::{DeltaInt, MINIBLOCK, encode_block};
+use crate::raw::delta::{BLOCK, DeltaInt, MINIBLOCK, encode_blocks, encode_last_block};
 
 /// Encodes `INT32` and `INT64`. Differences wrap at the width of `T`.
 #[derive(Debug, Clone, Default)]
 pub struct DeltaBinaryPackedEncoder<T> {
     blocks: Vec<u8>,
-    /// Deltas of the block that is not whole.
-    deltas: Vec<T>,
-    first: T,
+    /// Values of the block that is not whole, and the one before them.
+    open: Vec<T>,
     last: T,
+    first: T,
     num_values: usize,
 }
 
@@ -28,27 +28,27 @@ impl<T: DeltaInt> DeltaBinaryPackedEncoder<T> {
     /// Appends values.
     pub fn put(&mut self, values: &[T]) {
         let Some((&first, others)) = values.split_first() else { return };
-        let rest = if self.num_values == 0 {
+        let mut rest = values;
+        if self.num_values == 0 {
             (self.first, self.last) = (first, first);
-            others
-        } else {
-            values
-        };
-        self.num_values += values.len();
-        for some in rest.chunks(BLOCK) {
-            let mut rest = some;
-            while !rest.is_empty() {
-                let (fitting, after) = rest.split_at(rest.len().min(BLOCK - self.deltas.len()));
-                for &value in fitting {
-                    self.deltas.push(value.minus(self.last));
-                    self.last = value;
-                }
-                rest = after;
-                if self.deltas.len() == BLOCK {
-                    self.write_block();
-                }
-            }
+            rest = others;
         }
+        self.num_values += values.len();
+        if !self.open.is_empty() {
+            let (filler, after) = rest.split_at(rest.len().min(BLOCK - self.open.len()));
+            self.open.extend_from_slice(filler);
+            rest = after;
+            if self.open.len() < BLOCK {
+                return;
+            }
+            encode_blocks(self.last, &self.open, &mut self.blocks);
+            self.last = self.open.last().copied().unwrap_or(self.last);
+            self.open.clear();
+        }
+        let open = encode_blocks(self.last, rest, &mut self.blocks);
+        let whole = rest.len() - open.len();
+        self.last = rest.get(whole.wrapping_sub(1)).copied().unwrap_or(self.last);
+        self.open.extend_from_slice(open);
     }
 
     /// Values since the last flush.
@@ -58,14 +58,16 @@ impl<T: DeltaInt> DeltaBinaryPackedEncoder<T> {
 
     /// Bytes that a flush would append at most.
     pub fn estimated_size(&self) -> usize {
-        HEADER + self.blocks.len() + if self.deltas.is_empty() { 0 } else { 14 + BLOCK * size_of::<T>() }
+        HEADER + self.blocks.len() + if self.open.is_empty() { 0 } else { 14 + BLOCK * size_of::<T>() }
     }
 
     /// Appends the page to `out` and begins another.
     pub fn flush(&mut self, out: &mut Vec<u8>) {
-        if !self.deltas.is_empty() {
-            self.write_block();
+        for value in &mut self.open {
+            (*value, self.last) = (value.minus(self.last), *value);
         }
+        encode_last_block(&self.open, &mut self.blocks);
+        self.open.clear();
         write_uleb128(out, BLOCK as u64);
         write_uleb128(out, (BLOCK / MINIBLOCK) as u64);
         write_uleb128(out, self.num_values as u64);
@@ -74,15 +76,9 @@ impl<T: DeltaInt> DeltaBinaryPackedEncoder<T> {
         self.blocks.clear();
         self.num_values = 0;
     }
-
-    fn write_block(&mut self) {
-        encode_block(&self.deltas, &mut self.blocks);
-        self.deltas.clear();
-    }
 }
 
-/// Deltas in a block, and bytes of a header at most.
-const BLOCK: usize = 4 * MINIBLOCK;
+/// Bytes of a header at most.
 const HEADER: usize = 2 + 1 + 10 + 10;
 
 #[cfg(test)]

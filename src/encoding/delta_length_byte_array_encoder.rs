@@ -1,7 +1,7 @@
 //! DELTA_LENGTH_BYTE_ARRAY, written: all lengths, then all bytes (Encodings.md, "Delta-length byte array").
 
 use crate::encoding::DeltaBinaryPackedEncoder;
-use crate::encoding::byte_strings::{ByteStrings, lengths};
+use crate::encoding::byte_strings::{ByteStrings, append_bytes, lengths};
 
 /// Encodes `BYTE_ARRAY`.
 #[derive(Debug, Clone, Default)]
@@ -19,7 +19,7 @@ impl DeltaLengthByteArrayEncoder {
     /// Appends values, each shorter than 2 GiB.
     pub fn put(&mut self, values: impl ByteStrings) {
         lengths(values, |some| self.lengths.put(some));
-        append_all(values, &mut self.data);
+        append_bytes(values, &mut self.data);
     }
 
     /// Values since the last flush.
@@ -37,14 +37,6 @@ impl DeltaLengthByteArrayEncoder {
         self.lengths.flush(out);
         out.extend_from_slice(&self.data);
         self.data.clear();
-    }
-}
-
-/// Appends the bytes of all values.
-pub(crate) fn append_all(values: impl ByteStrings, out: &mut Vec<u8>) {
-    match values.contiguous() {
-        Some(bytes) => out.extend_from_slice(bytes),
-        None => (0..values.len()).for_each(|index| out.extend_from_slice(values.value(index))),
     }
 }
 

@@ -1,8 +1,9 @@
 //! PLAIN, written: values end to end (Encodings.md, "PLAIN = 0").
 
 use crate::bitmap::{Bitmap, Bits};
-use crate::encoding::byte_strings::ByteStrings;
+use crate::encoding::byte_strings::{ByteStrings, append_bytes};
 use crate::encoding::take_page;
+use crate::raw::append::append_values;
 use crate::raw::fixed::{FixedWidth, as_bytes};
 
 /// Encodes `INT32`, `INT64`, `INT96`, `FLOAT` and `DOUBLE`.
@@ -90,7 +91,7 @@ impl PlainBytesEncoder {
 
     /// Appends values, each shorter than 4 GiB.
     pub fn put(&mut self, values: impl ByteStrings) {
-        write_plain_bytes(values, &mut self.page);
+        append_values::<true, _>(values, &mut self.page);
         self.num_values += values.len();
     }
 
@@ -126,10 +127,7 @@ impl PlainFixedBytesEncoder {
 
     /// Appends values, all of the column's length.
     pub fn put(&mut self, values: impl ByteStrings) {
-        match values.contiguous() {
-            Some(bytes) => self.page.extend_from_slice(bytes),
-            None => (0..values.len()).for_each(|index| self.page.extend_from_slice(values.value(index))),
-        }
+        append_bytes(values, &mut self.page);
         self.num_values += values.len();
     }
 
@@ -147,17 +145,6 @@ impl PlainFixedBytesEncoder {
     pub fn flush(&mut self, out: &mut Vec<u8>) {
         take_page(&mut self.page, out);
         self.num_values = 0;
-    }
-}
-
-/// Appends each value behind its length.
-pub(crate) fn write_plain_bytes(values: impl ByteStrings, out: &mut Vec<u8>) {
-    out.reserve(values.byte_len() + 4 * values.len());
-    for index in 0..values.len() {
-        let value = values.value(index);
-        #[allow(clippy::cast_possible_truncation)] // shorter than 4 GiB, as the caller says
-        out.extend_from_slice(&(value.len() as u32).to_le_bytes());
-        out.extend_from_slice(value);
     }
 }
 

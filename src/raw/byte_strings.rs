@@ -11,8 +11,8 @@ use crate::arrow::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::raw::fixed::as_bytes;
 
-/// Dense byte strings, without nulls, that an encoder takes.
-pub trait ByteStrings: Copy {
+/// Dense byte strings, without nulls, that an encoder takes. Sealed: kernels rely on lengths that stay the same.
+pub trait ByteStrings: Copy + sealed::Sealed {
     /// Number of values.
     fn len(&self) -> usize;
 
@@ -33,6 +33,12 @@ pub trait ByteStrings: Copy {
         None
     }
 
+    /// Fills `lengths` with those of the values from `start` on, each shorter than 2 GiB; 0 past the end.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // as the caller says
+    fn lengths(&self, start: usize, lengths: &mut [i32]) {
+        lengths.iter_mut().zip(start..).for_each(|(length, index)| *length = self.value(index).len() as i32);
+    }
+
     /// Bytes of all values together.
     fn byte_len(&self) -> usize {
         match self.contiguous() {
@@ -40,6 +46,11 @@ pub trait ByteStrings: Copy {
             None => (0..self.len()).map(|index| self.value(index).len()).sum(),
         }
     }
+}
+
+mod sealed {
+    /// Only the types of this file are byte strings.
+    pub trait Sealed {}
 }
 
 /// Values end to end with their offsets: `Binary`, `Utf8` and their large kinds.
@@ -89,6 +100,8 @@ impl<'a, O: OffsetSizeTrait> OffsetBytes<'a, O> {
     }
 }
 
+impl<O> sealed::Sealed for OffsetBytes<'_, O> {}
+
 impl<O: OffsetSizeTrait> ByteStrings for OffsetBytes<'_, O> {
     fn len(&self) -> usize {
         self.offsets.len() - 1
@@ -111,6 +124,16 @@ impl<O: OffsetSizeTrait> ByteStrings for OffsetBytes<'_, O> {
         let start = start.min(self.len());
         let end = start.saturating_add(len).min(self.len());
         OffsetBytes { offsets: self.offsets.get(start..=end).unwrap_or(self.offsets), values: self.values }
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // as the trait says
+    fn lengths(&self, start: usize, lengths: &mut [i32]) {
+        let ends = self.offsets.get(start..).unwrap_or_default();
+        let pairs = ends.iter().zip(ends.get(1..).unwrap_or_default());
+        lengths.fill(0);
+        lengths.iter_mut().zip(pairs).for_each(|(length, (start, end))| {
+            *length = (end.as_usize() - start.as_usize()) as i32;
+        });
     }
 
     fn contiguous(&self) -> Option<&[u8]> {
@@ -156,6 +179,8 @@ impl<'a> FixedBytes<'a> {
     }
 }
 
+impl sealed::Sealed for FixedBytes<'_> {}
+
 impl ByteStrings for FixedBytes<'_> {
     fn len(&self) -> usize {
         self.len
@@ -175,6 +200,15 @@ impl ByteStrings for FixedBytes<'_> {
         let len = len.min(self.len - start);
         let values = self.values.get(start * self.width..(start + len) * self.width).unwrap_or_default();
         FixedBytes { values, len, ..*self }
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // as the trait says
+    fn lengths(&self, start: usize, lengths: &mut [i32]) {
+        lengths.fill(0);
+        lengths
+            .iter_mut()
+            .take(self.len.saturating_sub(start))
+            .for_each(|length| *length = self.width as i32);
     }
 
     fn contiguous(&self) -> Option<&[u8]> {
@@ -197,6 +231,8 @@ impl<'a> ViewBytes<'a> {
         ViewBytes { views: array.views(), buffers: array.data_buffers() }
     }
 }
+
+impl sealed::Sealed for ViewBytes<'_> {}
 
 impl ByteStrings for ViewBytes<'_> {
     fn len(&self) -> usize {
@@ -248,6 +284,8 @@ impl<'a, S: ByteStrings> SelectedBytes<'a, S> {
     }
 }
 
+impl<S> sealed::Sealed for SelectedBytes<'_, S> {}
+
 impl<S: ByteStrings> ByteStrings for SelectedBytes<'_, S> {
     fn len(&self) -> usize {
         self.indices.len()
@@ -263,6 +301,8 @@ impl<S: ByteStrings> ByteStrings for SelectedBytes<'_, S> {
         SelectedBytes { inner: self.inner, indices: indices.get(..len).unwrap_or(indices) }
     }
 }
+
+impl sealed::Sealed for &[&[u8]] {}
 
 /// Slices of bytes, wherever they lie.
 impl ByteStrings for &[&[u8]] {
@@ -293,6 +333,10 @@ mod tests {
         assert_eq!((values.len(), values.is_empty()), (expected.len(), expected.is_empty()));
         assert_eq!(values.byte_len(), expected.concat().len());
         assert!(values.contiguous().is_none_or(|bytes| bytes == expected.concat().as_bytes()));
+        let mut lengths = vec![7; expected.len() + 1];
+        values.lengths(0, &mut lengths);
+        assert!(lengths.iter().zip(expected).all(|(len, word)| usize::try_from(*len).unwrap() == word.len()));
+        assert_eq!(lengths.last(), Some(&0));
         for (i, word) in expected.iter().enumerate() {
             assert_eq!(values.value(i), word.as_bytes());
         }

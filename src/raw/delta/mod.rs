@@ -21,13 +21,14 @@ mod x86;
 
 use std::fmt::Debug;
 
-pub(crate) use self::encode::{MINIBLOCK, encode_block};
+pub(crate) use self::encode::{BLOCK, MINIBLOCK, encode_blocks, encode_last_block};
 
 use super::fixed::FixedWidth;
 pub(crate) use super::groups::GROUP;
 use super::groups::{SLACK, runs};
 use super::isa::Isa;
 use crate::cursor::Cursor;
+use crate::raw::pack::{pack_u32, pack_u64};
 
 /// The physical types of DELTA_BINARY_PACKED: `i32` and `i64`. Sealed by the kernels that it names.
 pub trait DeltaInt: FixedWidth + Debug + Ord {
@@ -43,6 +44,9 @@ pub trait DeltaInt: FixedWidth + Debug + Ord {
     fn to_i64(self) -> i64;
     /// The bits, those above the type's zero.
     fn to_bits(self) -> u64;
+    /// Appends the values in `width` bits each; none has any above.
+    #[doc(hidden)]
+    fn pack(values: &[Self; GROUP], width: u8, out: &mut Vec<u8>);
     /// `n` times the value, wrapping.
     fn times(self, n: usize) -> Self;
     #[doc(hidden)]
@@ -206,6 +210,11 @@ impl DeltaInt for i32 {
     }
 
     #[inline(always)]
+    fn pack(values: &[Self; GROUP], width: u8, out: &mut Vec<u8>) {
+        pack_u32(&values.map(i32::cast_unsigned), width, out);
+    }
+
+    #[inline(always)]
     #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // modulo 2^32
     fn times(self, n: usize) -> Self {
         self.wrapping_mul(n as i32)
@@ -247,6 +256,11 @@ impl DeltaInt for i64 {
     #[inline(always)]
     fn to_bits(self) -> u64 {
         self.cast_unsigned()
+    }
+
+    #[inline(always)]
+    fn pack(values: &[Self; GROUP], width: u8, out: &mut Vec<u8>) {
+        pack_u64(&values.map(i64::cast_unsigned), width, out);
     }
 
     #[inline(always)]
