@@ -4,13 +4,14 @@
 //! encoders know nothing of limits. The caller looks at [`DictionaryEncoder::encoded_size`] after each batch, and writes
 //! the ids with an [`RleEncoder`](crate::encoding::RleEncoder).
 
-use std::hash::{BuildHasher, Hasher};
+use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
 use crate::arrow::buffer::ArrowNativeType;
 use crate::encoding::byte_strings::ByteStrings;
 use crate::error::{ErrorKind, Result};
+use crate::raw::byte_table::ByteTable;
 use crate::raw::fixed::{FixedWidth, Int96, as_bytes};
 
 /// A value that a dictionary holds once: alike means the same bits.
@@ -25,8 +26,10 @@ pub trait DictionaryValue: FixedWidth {
 #[derive(Debug, Clone)]
 pub struct DictionaryEncoder<T> {
     values: Vec<T>,
-    slots: Slots,
-    hash: RandomState,
+    /// One more than an id, or 0: where the hash of a value says, or behind it. A power of two of them.
+    slots: Vec<u32>,
+    /// What a value is multiplied by to be hashed: any odd number.
+    multiplier: u64,
 }
 
 impl<T: DictionaryValue> Default for DictionaryEncoder<T> {
@@ -38,13 +41,13 @@ impl<T: DictionaryValue> Default for DictionaryEncoder<T> {
 impl<T: DictionaryValue> DictionaryEncoder<T> {
     /// No values.
     pub fn new() -> Self {
-        DictionaryEncoder { values: vec![], slots: Slots::new(), hash: RandomState::default() }
+        let multiplier = RandomState::default().hash_one(0u64) | 1;
+        DictionaryEncoder { values: vec![], slots: vec![0; MIN_SLOTS], multiplier }
     }
 
     /// Appends the id of each value to `ids`; a value not seen before becomes the next id.
     pub fn insert_all(&mut self, values: &[T], ids: &mut Vec<u32>) {
-        ids.reserve(values.len());
-        values.iter().for_each(|&value| ids.push(self.insert(value)));
+        ids.extend(values.iter().map(|&value| self.insert(value)));
     }
 
     /// Appends the ids of the values that an Arrow dictionary's `keys` name, looking each up once for each `map`.
@@ -87,62 +90,85 @@ impl<T: DictionaryValue> DictionaryEncoder<T> {
     /// Forgets all values, and keeps the memory.
     pub fn clear(&mut self) {
         self.values.clear();
-        self.slots.clear();
+        self.slots.fill(0);
     }
 
     #[inline]
     fn insert(&mut self, value: T) -> u32 {
-        let mut hasher = self.hash.build_hasher();
-        hasher.write_u64(value.fold());
-        let hash = hasher.finish();
-        let values = &self.values;
-        match self.slots.find(hash, |id| values.get(id as usize).is_some_and(|seen| seen.same(value))) {
-            Ok(id) => id,
-            Err(vacant) => {
-                self.values.push(value);
-                self.slots.insert(vacant, hash)
+        let mask = self.slots.len() - 1;
+        let mut at = self.first_slot(value);
+        while let Some(&slot) = self.slots.get(at & mask) {
+            let id = slot.wrapping_sub(1);
+            match self.values.get(id as usize) {
+                Some(seen) if seen.same(value) => return id,
+                None => break,
+                _ => at += 1,
+            }
+        }
+        self.append(value, at & mask)
+    }
+
+    /// The product's upper bits depend on all bits of the value.
+    #[inline]
+    fn first_slot(&self, value: T) -> usize {
+        let bits = self.slots.len().trailing_zeros();
+        (value.fold().wrapping_mul(self.multiplier) >> (64 - bits)) as usize
+    }
+
+    #[cold]
+    #[allow(clippy::cast_possible_truncation)] // 2^32 values would be seen first by their size
+    fn append(&mut self, value: T, vacant: usize) -> u32 {
+        self.values.push(value);
+        let len = self.values.len() as u32;
+        if let Some(slot) = self.slots.get_mut(vacant) {
+            *slot = len;
+        }
+        if self.values.len() * SLOTS_A_VALUE > self.slots.len() {
+            self.grow();
+        }
+        len - 1
+    }
+
+    fn grow(&mut self) {
+        let len = self.slots.len() * 4;
+        self.slots.clear();
+        self.slots.resize(len, 0);
+        for (&value, number) in self.values.iter().zip(1..) {
+            let mut at = self.first_slot(value);
+            while self.slots.get(at & (len - 1)).is_some_and(|slot| *slot != 0) {
+                at += 1;
+            }
+            if let Some(slot) = self.slots.get_mut(at & (len - 1)) {
+                *slot = number;
             }
         }
     }
 }
 
+/// Slots at first, and for each value at least: few values are then found at another's place.
+const MIN_SLOTS: usize = 256;
+const SLOTS_A_VALUE: usize = 4;
+
 /// Distinct byte strings; those of `FIXED_LEN_BYTE_ARRAY` as well.
 #[derive(Debug, Clone)]
 pub struct ByteDictionaryEncoder {
-    /// The values as PLAIN has them, and where each begins behind its length.
-    page: Vec<u8>,
-    starts: Vec<usize>,
-    /// Bytes of each length: 4, or none where all values are of one.
-    prefix: usize,
-    slots: Slots,
-    hash: RandomState,
+    table: ByteTable,
 }
 
 impl ByteDictionaryEncoder {
     /// For `BYTE_ARRAY`.
     pub fn new() -> Self {
-        Self::with_prefix(4)
+        ByteDictionaryEncoder { table: ByteTable::new(4) }
     }
 
     /// For `FIXED_LEN_BYTE_ARRAY`.
     pub fn fixed() -> Self {
-        Self::with_prefix(0)
-    }
-
-    fn with_prefix(prefix: usize) -> Self {
-        ByteDictionaryEncoder {
-            page: vec![],
-            starts: vec![],
-            prefix,
-            slots: Slots::new(),
-            hash: RandomState::default(),
-        }
+        ByteDictionaryEncoder { table: ByteTable::new(0) }
     }
 
     /// Appends the id of each value, shorter than 4 GiB, to `ids`; a value not seen before becomes the next id.
     pub fn insert_all(&mut self, values: impl ByteStrings, ids: &mut Vec<u32>) {
-        ids.reserve(values.len());
-        (0..values.len()).for_each(|index| ids.push(self.insert(values.value(index))));
+        self.table.insert_all(values, ids);
     }
 
     /// Appends the ids of the values that an Arrow dictionary's `keys` name, looking each up once for each `map`.
@@ -156,55 +182,32 @@ impl ByteDictionaryEncoder {
         map: &mut KeyMap,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
-        map.translate(values.len(), keys, ids, |key| self.insert(values.value(key)))
+        map.translate(values.len(), keys, ids, |key| self.table.insert(values.value(key)))
     }
 
     /// Number of distinct values.
     pub fn num_values(&self) -> usize {
-        self.starts.len()
+        self.table.len()
     }
 
     /// Bytes of the dictionary page.
     pub fn encoded_size(&self) -> usize {
-        self.page.len()
+        self.table.plain().len()
     }
 
     /// The distinct value of `id`; empty where there is none.
     pub fn value(&self, id: u32) -> &[u8] {
-        let at = id as usize;
-        let end = self.starts.get(at + 1).map_or(self.page.len(), |next| next - self.prefix);
-        self.starts.get(at).and_then(|&start| self.page.get(start..end)).unwrap_or_default()
+        self.table.value(id)
     }
 
     /// Appends the dictionary page.
     pub fn write_plain(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.page);
+        out.extend_from_slice(self.table.plain());
     }
 
     /// Forgets all values, and keeps the memory.
     pub fn clear(&mut self) {
-        self.page.clear();
-        self.starts.clear();
-        self.slots.clear();
-    }
-
-    #[inline]
-    fn insert(&mut self, value: &[u8]) -> u32 {
-        let mut hasher = self.hash.build_hasher();
-        hasher.write(value);
-        hasher.write_usize(value.len());
-        let hash = hasher.finish();
-        match self.slots.find(hash, |id| self.value(id) == value) {
-            Ok(id) => id,
-            Err(vacant) => {
-                #[allow(clippy::cast_possible_truncation)] // as the caller says
-                let len = (value.len() as u32).to_le_bytes();
-                self.page.extend(len.iter().take(self.prefix));
-                self.starts.push(self.page.len());
-                self.page.extend_from_slice(value);
-                self.slots.insert(vacant, hash)
-            }
-        }
+        self.table.clear();
     }
 }
 
@@ -262,84 +265,6 @@ impl KeyMap {
 
 /// A key without an id so far.
 const UNKNOWN: u32 = u32::MAX;
-
-/// Ids by hash, in a table of a power of two, half full at most: the slot that a hash names, or one behind it.
-///
-/// A slot is 0 where it is empty, else the upper half of the hash and one more than the id.
-#[derive(Debug, Clone)]
-struct Slots {
-    slots: Vec<u64>,
-    len: u32,
-}
-
-impl Slots {
-    fn new() -> Self {
-        Slots { slots: vec![0; 64], len: 0 }
-    }
-
-    fn clear(&mut self) {
-        self.slots.fill(0);
-        self.len = 0;
-    }
-
-    /// The id with this hash that `is_same` knows, or the slot where it would be.
-    #[inline]
-    fn find(&self, hash: u64, is_same: impl Fn(u32) -> bool) -> Result<u32, usize> {
-        let mask = self.slots.len() - 1;
-        let mut at = first_slot(hash, mask);
-        loop {
-            let slot = self.slots.get(at).copied().unwrap_or(0);
-            if slot == 0 {
-                return Err(at);
-            }
-            if (slot ^ hash) >> 32 == 0 && is_same(id_of(slot)) {
-                return Ok(id_of(slot));
-            }
-            at = (at + 1) & mask;
-        }
-    }
-
-    /// The next id, into the slot that [`Slots::find`] gave.
-    fn insert(&mut self, vacant: usize, hash: u64) -> u32 {
-        let id = self.len;
-        self.len += 1;
-        if let Some(slot) = self.slots.get_mut(vacant) {
-            *slot = hash >> 32 << 32 | u64::from(self.len);
-        }
-        if self.len as usize * 2 > self.slots.len() {
-            self.grow();
-        }
-        id
-    }
-
-    /// Twice the slots. The upper half of the hash, which is kept, names them.
-    #[cold]
-    fn grow(&mut self) {
-        let old = std::mem::take(&mut self.slots);
-        self.slots.resize(old.len() * 2, 0);
-        let mask = self.slots.len() - 1;
-        for slot in old.into_iter().filter(|slot| *slot != 0) {
-            let mut at = first_slot(slot, mask);
-            while self.slots.get(at).is_some_and(|taken| *taken != 0) {
-                at = (at + 1) & mask;
-            }
-            if let Some(place) = self.slots.get_mut(at) {
-                *place = slot;
-            }
-        }
-    }
-}
-
-#[inline]
-fn first_slot(hash: u64, mask: usize) -> usize {
-    (hash >> 32) as usize & mask
-}
-
-#[inline]
-#[allow(clippy::cast_possible_truncation)] // the lower half
-fn id_of(slot: u64) -> u32 {
-    (slot as u32).wrapping_sub(1)
-}
 
 macro_rules! dictionary_value {
     ($($type:ty: $value:ident => $bits:expr;)*) => {$(

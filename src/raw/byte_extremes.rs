@@ -1,18 +1,102 @@
-//! The smallest and the largest of byte strings, by their first 8 bytes before all else.
+//! The smallest and the largest of byte strings.
+//!
+//! Their first 8 bytes are numbers, whose smallest and largest are found a block at a time. Only values that have these
+//! numbers, and only where a number is not already worse than what was found before, are looked at whole.
 
-use crate::raw::byte_strings::ByteStrings;
+use super::isa::Isa;
+use crate::raw::byte_strings::{ByteStrings, key_of};
+use crate::raw::extremes::extremes;
 
 /// Where they are; `None` of no values.
 pub(crate) fn byte_extremes(values: impl ByteStrings) -> Option<(usize, usize)> {
-    let last = values.len().checked_sub(1)?;
+    if values.is_empty() {
+        return None;
+    }
     let (mut min, mut max) = (0, 0);
-    for index in 1..=last {
-        let value = values.value(index);
-        if value > values.value(max) {
-            max = index;
-        } else if value < values.value(min) {
-            min = index;
+    let mut keys = [0u64; BLOCK];
+    for start in (0..values.len()).step_by(BLOCK) {
+        let keys = keys.get_mut(..BLOCK.min(values.len() - start)).unwrap_or_default();
+        let (low, high) = block_keys(values, start, [min, max], keys);
+        if let Some(low) = low {
+            each_equal(keys, low, |at| {
+                min = if values.value(start + at) < values.value(min) { start + at } else { min }
+            });
+        }
+        if let Some(high) = high {
+            each_equal(keys, high, |at| {
+                max = if values.value(start + at) > values.value(max) { start + at } else { max }
+            });
         }
     }
     Some((min, max))
+}
+
+/// Keys in the first-level cache.
+const BLOCK: usize = 256;
+/// Bytes that all may share before they are compared in the usual way.
+const DEEPEST: usize = 128;
+
+/// Fills `keys` with the keys of a block; gives the smallest and the largest of them, each where a value that has it may be
+/// better than the one found so far.
+///
+/// Where all keys of the block and those found are the same, nothing is told apart by them: the 8 bytes behind are taken.
+fn block_keys<S: ByteStrings>(
+    values: S,
+    start: usize,
+    found: [usize; 2],
+    keys: &mut [u64],
+) -> (Option<u64>, Option<u64>) {
+    let mut depth = 0;
+    loop {
+        values.keys(start, depth, keys);
+        let Some((low, high)) = extremes(keys) else { return (None, None) };
+        let [min, max] = found.map(|at| key_of(values.value(at).get(depth..).unwrap_or_default()));
+        if low != high || [min, max] != [low, low] || depth >= DEEPEST {
+            return ((low <= min).then_some(low), (high >= max).then_some(high));
+        }
+        depth += 8;
+    }
+}
+
+/// Calls `found` with the index of each key that is `wanted`.
+fn each_equal(keys: &[u64], wanted: u64, mut found: impl FnMut(usize)) {
+    for (number, chunk) in keys.chunks(CHUNK).enumerate() {
+        if contains(chunk, wanted) {
+            let equal = chunk.iter().enumerate().filter(|(_, key)| **key == wanted);
+            equal.for_each(|(at, _)| found(number * CHUNK + at));
+        }
+    }
+}
+
+/// Keys that are compared at once.
+const CHUNK: usize = 32;
+
+fn contains(keys: &[u64], wanted: u64) -> bool {
+    match Isa::best() {
+        // SAFETY: the machine runs the instruction set, whose features are those of the function.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { contains_avx512(keys, wanted) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { contains_avx2(keys, wanted) },
+        Isa::Portable => contains_generic(keys, wanted),
+    }
+}
+
+/// Without an early end, so that it becomes vector instructions.
+#[inline(always)]
+fn contains_generic(keys: &[u64], wanted: u64) -> bool {
+    keys.iter().fold(false, |any, key| any | (*key == wanted))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+fn contains_avx512(keys: &[u64], wanted: u64) -> bool {
+    contains_generic(keys, wanted)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn contains_avx2(keys: &[u64], wanted: u64) -> bool {
+    contains_generic(keys, wanted)
 }

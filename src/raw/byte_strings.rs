@@ -2,6 +2,7 @@
 //!
 //! They live here because a value is found without a second look: the fields are private so that what each type says
 //! of them holds, always. Arrow promises it of its arrays; what comes otherwise is checked once.
+#![allow(clippy::indexing_slicing)] // of slices of a known length
 
 use crate::arrow::array::types::{ByteArrayType, ByteViewType};
 use crate::arrow::array::{
@@ -10,6 +11,7 @@ use crate::arrow::array::{
 use crate::arrow::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::raw::fixed::as_bytes;
+use crate::raw::isa::Isa;
 
 /// Dense byte strings, without nulls, that an encoder takes. Sealed: kernels rely on lengths that stay the same.
 pub trait ByteStrings: Copy + sealed::Sealed {
@@ -37,6 +39,13 @@ pub trait ByteStrings: Copy + sealed::Sealed {
     #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // as the caller says
     fn lengths(&self, start: usize, lengths: &mut [i32]) {
         lengths.iter_mut().zip(start..).for_each(|(length, index)| *length = self.value(index).len() as i32);
+    }
+
+    /// Fills `keys` with 8 bytes of each value from `start` on, those from byte `depth` on, as big-endian numbers; zeros
+    /// stand for what is shorter.
+    #[doc(hidden)]
+    fn keys(&self, start: usize, depth: usize, keys: &mut [u64]) {
+        keys.iter_mut().zip(start..).for_each(|(key, index)| *key = key_at(self.value(index), depth));
     }
 
     /// Bytes of all values together.
@@ -94,6 +103,16 @@ impl<'a, O: OffsetSizeTrait> OffsetBytes<'a, O> {
         self.offsets
     }
 
+    /// The first keys, those that a kernel gives; how many.
+    fn keys_with(&self, isa: Isa, start: usize, depth: usize, keys: &mut [u64]) -> usize {
+        match isa {
+            // SAFETY: the machine runs `isa`.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => unsafe { x86::keys(self, start, depth, keys) },
+            _ => 0,
+        }
+    }
+
     fn ends(&self) -> (usize, usize) {
         let at = |offset: Option<&O>| offset.map_or(0, |offset| offset.as_usize());
         (at(self.offsets.first()), at(self.offsets.last()))
@@ -136,9 +155,97 @@ impl<O: OffsetSizeTrait> ByteStrings for OffsetBytes<'_, O> {
         });
     }
 
+    fn keys(&self, start: usize, depth: usize, keys: &mut [u64]) {
+        let done = self.keys_with(Isa::best(), start, depth, keys);
+        let rest = keys.get_mut(done..).unwrap_or_default();
+        rest.iter_mut().zip(start + done..).for_each(|(key, index)| *key = key_at(self.value(index), depth));
+    }
+
     fn contiguous(&self) -> Option<&[u8]> {
         let (start, end) = self.ends();
         self.values.get(start..end)
+    }
+}
+
+/// The first 8 bytes as a big-endian number, filled up with zeros.
+#[inline(always)]
+pub(crate) fn key_of(value: &[u8]) -> u64 {
+    if let Some(bytes) = value.first_chunk::<8>() {
+        return u64::from_be_bytes(*bytes);
+    }
+    // Two parts that may overlap, the second moved to where it ends.
+    let missing = 8 * (8 - value.len());
+    match (value.first_chunk::<4>(), value.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            u64::from(u32::from_be_bytes(*first)) << 32 | u64::from(u32::from_be_bytes(*last)) << missing
+        }
+        _ => value.iter().zip([56, 48, 40]).fold(0, |key, (&byte, shift)| key | u64::from(byte) << shift),
+    }
+}
+
+#[inline(always)]
+fn key_at(value: &[u8], depth: usize) -> u64 {
+    key_of(value.get(depth..).unwrap_or_default())
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::OffsetBytes;
+    use crate::arrow::array::OffsetSizeTrait;
+
+    /// The keys of 8 values at a time, as long as 8 bytes can be read from each; gives how many.
+    ///
+    /// # Safety
+    /// The machine has the features.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+    pub(super) unsafe fn keys<O: OffsetSizeTrait>(
+        strings: &OffsetBytes<'_, O>,
+        start: usize,
+        depth: usize,
+        keys: &mut [u64],
+    ) -> usize {
+        let (offsets, values) = (strings.offsets, strings.values);
+        let turned = _mm512_set4_epi32(0x0809_0a0b, 0x0c0d_0e0f, 0x0001_0203, 0x0405_0607);
+        let mut done = 0;
+        while done + 8 <= keys.len() {
+            // The offsets of 8 values and of the one after them. None but the last values lie near the end of the bytes.
+            let Some(ends) = offsets.get(start + done..start + done + 9) else { break };
+            if ends[7].as_usize() + depth + 8 > values.len() {
+                break;
+            }
+            // SAFETY: there are 9 offsets, which never fall, and 8 bytes `depth` behind the last start; there is room for 8 keys.
+            unsafe {
+                let from =
+                    _mm512_add_epi64(load(ends.as_ptr()), _mm512_set1_epi64(depth.cast_signed() as i64));
+                let to = load(ends.as_ptr().add(1));
+                let bytes = _mm512_i64gather_epi64::<1>(from, values.as_ptr().cast());
+                // What is not the value's is shifted out, and zeros in; a shift of 64 or more leaves nothing.
+                let missing = _mm512_sub_epi64(_mm512_set1_epi64(8), _mm512_sub_epi64(to, from));
+                let shift = _mm512_slli_epi64::<3>(_mm512_max_epi64(missing, _mm512_setzero_si512()));
+                let key = _mm512_shuffle_epi8(bytes, turned);
+                let key = _mm512_sllv_epi64(_mm512_srlv_epi64(key, shift), shift);
+                _mm512_storeu_si512(keys.as_mut_ptr().add(done).cast(), key);
+            }
+            done += 8;
+        }
+        done
+    }
+
+    /// # Safety
+    /// There are 8 offsets from `from` on.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn load<O: OffsetSizeTrait>(from: *const O) -> __m512i {
+        // SAFETY: the caller's; an offset is of 8 bytes where it is large, else of 4.
+        unsafe {
+            if O::IS_LARGE {
+                _mm512_loadu_si512(from.cast())
+            } else {
+                _mm512_cvtepi32_epi64(_mm256_loadu_si256(from.cast()))
+            }
+        }
     }
 }
 
@@ -324,7 +431,10 @@ impl ByteStrings for &[&[u8]] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arrow::array::{BinaryViewArray, LargeStringArray, StringArray};
+    use crate::arrow::array::{
+        BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, StringArray,
+    };
+    use crate::encoding::testing::byte_samples;
 
     const WORDS: [&str; 6] =
         ["", "a", "twelve bytes", "thirteen byte", "a value of more bytes than that", ""];
@@ -337,6 +447,15 @@ mod tests {
         values.lengths(0, &mut lengths);
         assert!(lengths.iter().zip(expected).all(|(len, word)| usize::try_from(*len).unwrap() == word.len()));
         assert_eq!(lengths.last(), Some(&0));
+        for depth in [0, 3, 8, 40] {
+            let mut keys = vec![7; expected.len()];
+            values.keys(0, depth, &mut keys);
+            for (key, word) in keys.iter().zip(expected) {
+                let mut first = [0; 8];
+                first.iter_mut().zip(word.bytes().skip(depth)).for_each(|(to, from)| *to = from);
+                assert_eq!(*key, u64::from_be_bytes(first));
+            }
+        }
         for (i, word) in expected.iter().enumerate() {
             assert_eq!(values.value(i), word.as_bytes());
         }
@@ -363,6 +482,26 @@ mod tests {
         check(FixedBytes::new(b"abcdefg", 2, 3).unwrap(), &["ab", "cd", "ef"]);
         check(FixedBytes::new(b"", 0, 3).unwrap(), &["", "", ""]);
         check(&[&b"x"[..], b"yz"][..], &["x", "yz"]);
+    }
+
+    #[test]
+    fn every_instruction_set_gives_the_same_keys() {
+        for values in byte_samples() {
+            let (small, large) =
+                (BinaryArray::from_iter_values(&values), LargeBinaryArray::from_iter_values(&values));
+            for (isa, depth) in Isa::available().flat_map(|isa| [(isa, 0), (isa, 8), (isa, 64)]) {
+                let expected: Vec<u64> = values.iter().map(|value| key_at(value, depth)).collect();
+                let mut keys = vec![0; values.len()];
+                let done = OffsetBytes::of(&small).keys_with(isa, 0, depth, &mut keys);
+                assert_eq!(keys[..done], expected[..done], "{isa:?}");
+                let done = OffsetBytes::of(&large).keys_with(isa, 0, depth, &mut keys);
+                assert_eq!(keys[..done], expected[..done], "{isa:?}");
+                if let Some(rest) = values.len().checked_sub(3) {
+                    let done = OffsetBytes::of(&small).keys_with(isa, 3, depth, &mut keys[..rest]);
+                    assert_eq!(keys[..done], expected[3..3 + done], "{isa:?}");
+                }
+            }
+        }
     }
 
     #[test]

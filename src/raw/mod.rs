@@ -8,6 +8,7 @@ pub(crate) mod byte_dictionary;
 pub(crate) mod byte_extremes;
 pub(crate) mod byte_store;
 pub(crate) mod byte_strings;
+pub(crate) mod byte_table;
 pub(crate) mod delta;
 pub(crate) mod extremes;
 pub(crate) mod fixed;

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::encoding::byte_strings::ByteStrings;
+use crate::raw::byte_strings::key_of;
 
 /// The smallest and the largest value seen. It keeps its own copies, and their memory.
 #[derive(Debug, Clone, Default)]
@@ -63,11 +64,12 @@ impl DecimalBytesRange {
     }
 }
 
-/// Of one length, so that only the sign makes them other than unsigned bytes.
+/// Of one length, so that only the sign makes them other than unsigned bytes: the first 8, with the sign turned over,
+/// decide for most.
 #[inline]
 fn compare(a: &[u8], b: &[u8]) -> Ordering {
-    let sign = |bytes: &[u8]| bytes.first().map_or(0, |first| first >> 7);
-    sign(b).cmp(&sign(a)).then_with(|| a.cmp(b))
+    let key = |bytes: &[u8]| key_of(bytes) ^ 1 << 63;
+    key(a).cmp(&key(b)).then_with(|| a.get(8..).cmp(&b.get(8..)))
 }
 
 #[cfg(test)]
