@@ -30,6 +30,8 @@ pub struct DictionaryEncoder<T> {
     slots: Vec<u32>,
     /// What a value is multiplied by to be hashed: any odd number.
     multiplier: u64,
+    /// Bits of a hash that do not name a slot.
+    shift: u32,
 }
 
 impl<T: DictionaryValue> Default for DictionaryEncoder<T> {
@@ -42,7 +44,8 @@ impl<T: DictionaryValue> DictionaryEncoder<T> {
     /// No values.
     pub fn new() -> Self {
         let multiplier = RandomState::default().hash_one(0u64) | 1;
-        DictionaryEncoder { values: vec![], slots: vec![0; MIN_SLOTS], multiplier }
+        let shift = 64 - MIN_SLOTS.trailing_zeros();
+        DictionaryEncoder { values: vec![], slots: vec![0; MIN_SLOTS], multiplier, shift }
     }
 
     /// Appends the id of each value to `ids`; a value not seen before becomes the next id.
@@ -108,11 +111,12 @@ impl<T: DictionaryValue> DictionaryEncoder<T> {
         self.append(value, at & mask)
     }
 
-    /// The product's upper bits depend on all bits of the value.
+    /// Both halves of a long product: one alone would leave values of equal distance at equal distances.
     #[inline]
+    #[allow(clippy::cast_possible_truncation)] // the halves
     fn first_slot(&self, value: T) -> usize {
-        let bits = self.slots.len().trailing_zeros();
-        (value.fold().wrapping_mul(self.multiplier) >> (64 - bits)) as usize
+        let product = u128::from(value.fold()) * u128::from(self.multiplier);
+        (product as u64 ^ (product >> 64) as u64) as usize >> self.shift
     }
 
     #[cold]
@@ -133,6 +137,7 @@ impl<T: DictionaryValue> DictionaryEncoder<T> {
         let len = self.slots.len() * 4;
         self.slots.clear();
         self.slots.resize(len, 0);
+        self.shift = 64 - len.trailing_zeros();
         for (&value, number) in self.values.iter().zip(1..) {
             let mut at = self.first_slot(value);
             while self.slots.get(at & (len - 1)).is_some_and(|slot| *slot != 0) {

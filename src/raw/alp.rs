@@ -7,6 +7,7 @@
 //! The sum wraps and is signed, its conversion rounds to nearest, and there are two multiplications in this order, each
 //! rounded: every reader has to give the same bits.
 
+use super::delta::DeltaInt;
 use super::fixed::FixedWidth;
 use super::groups::{GROUP, SLACK, runs};
 use super::isa::Isa;
@@ -21,6 +22,18 @@ pub trait AlpFloat: FixedWidth {
     /// The value of an integer given by its low bits.
     #[doc(hidden)]
     fn scaled(bits: u64, scale: Scale<Self>) -> Self;
+    /// Integers of as many bits.
+    #[doc(hidden)]
+    type Integer: DeltaInt;
+    /// `(10^exponent, 10^-factor)`, for [`AlpFloat::integer`]; `None` as in [`AlpFloat::scale`].
+    #[doc(hidden)]
+    fn unscale(exponent: u8, factor: u8) -> Option<Scale<Self>>;
+    /// The integer nearest to the scaled value, or any where there is none.
+    #[doc(hidden)]
+    fn integer(self, unscale: Scale<Self>) -> Self::Integer;
+    /// Whether an integer gives back the very bits.
+    #[doc(hidden)]
+    fn is_given_by(self, integer: Self::Integer, scale: Scale<Self>) -> bool;
     /// The float with these bytes, little endian; `None` where they are not `BITS / 8`.
     #[doc(hidden)]
     fn from_le(bytes: &[u8]) -> Option<Self>;
@@ -103,6 +116,24 @@ macro_rules! alp_float {
             #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // the low bits are meant
             fn scaled(bits: u64, scale: Scale<Self>) -> Self {
                 bits as $signed as $float * scale.0 * scale.1
+            }
+
+            type Integer = $signed;
+
+            fn unscale(exponent: u8, factor: u8) -> Option<Scale<Self>> {
+                let power = $powers.get(usize::from(exponent)).filter(|_| factor <= exponent)?;
+                Some(Scale(*power, *$inverses.get(usize::from(factor))?))
+            }
+
+            #[inline(always)]
+            #[allow(clippy::cast_possible_truncation)] // what does not fit is not given back
+            fn integer(self, unscale: Scale<Self>) -> $signed {
+                (self * unscale.0 * unscale.1).round_ties_even() as $signed
+            }
+
+            #[inline(always)]
+            fn is_given_by(self, integer: $signed, scale: Scale<Self>) -> bool {
+                (integer as $float * scale.0 * scale.1).to_bits() == self.to_bits()
             }
 
             fn from_le(bytes: &[u8]) -> Option<Self> {

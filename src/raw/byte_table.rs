@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! slots      32 bits of hash, one more than an id; 0 where vacant. Found where the hash says, or behind
-//! starts     by id, where the value begins in the page
+//! places     by id, where the value begins in the page, and its length
 //! page       the values as PLAIN has them
 //! ```
 //!
 //! Strings of up to 64 bytes, whose lengths nobody can foretell, are hashed and compared without a branch where there is
 //! AVX-512: a register holds the value, filled up with zeros, for both.
+#![allow(clippy::indexing_slicing)] // of arrays, by numbers below their length
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -19,15 +20,23 @@ use crate::raw::byte_strings::ByteStrings;
 #[derive(Debug, Clone)]
 pub(crate) struct ByteTable {
     page: Vec<u8>,
-    starts: Vec<usize>,
+    /// Each within the page.
+    places: Vec<Place>,
     /// Bytes of each length in the page: 4, or none where all values are of one.
     prefix: usize,
+    /// A power of two of them, a bucket at least.
     slots: Vec<u64>,
     isa: Isa,
     hash: RandomState,
     /// What the kernel adds to the 4-byte parts of a value before it multiplies them by pairs.
     #[cfg(target_arch = "x86_64")]
     keys: [u64; 9],
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    start: usize,
+    len: usize,
 }
 
 impl ByteTable {
@@ -40,7 +49,7 @@ impl ByteTable {
         let hash = RandomState::default();
         ByteTable {
             page: vec![],
-            starts: vec![],
+            places: vec![],
             prefix,
             slots: vec![0; MIN_SLOTS],
             isa,
@@ -72,7 +81,7 @@ impl ByteTable {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.starts.len()
+        self.places.len()
     }
 
     /// All values as PLAIN has them.
@@ -83,14 +92,14 @@ impl ByteTable {
     /// Empty where there is none.
     #[inline]
     pub(crate) fn value(&self, id: u32) -> &[u8] {
-        let at = id as usize;
-        let end = self.starts.get(at + 1).map_or(self.page.len(), |next| next - self.prefix);
-        self.starts.get(at).and_then(|&start| self.page.get(start..end)).unwrap_or_default()
+        let Some(&Place { start, len }) = self.places.get(id as usize) else { return &[] };
+        // SAFETY: each place is within the page.
+        unsafe { self.page.get_unchecked(start..start + len) }
     }
 
     pub(crate) fn clear(&mut self) {
         self.page.clear();
-        self.starts.clear();
+        self.places.clear();
         self.slots.fill(0);
     }
 
@@ -106,10 +115,10 @@ impl ByteTable {
     fn hash_any(&self, value: &[u8]) -> u64 {
         let mut hasher = self.hash.build_hasher();
         hasher.write(value);
-        hasher.finish()
+        hasher.finish() | OCCUPIED
     }
 
-    /// Where to look first: with AVX-512, at the beginning of a bucket, which is seen at once.
+    /// Where to look first: a kernel, at the beginning of a bucket, which it sees at once.
     #[inline(always)]
     fn first_slot(&self, hash: u64) -> usize {
         let start = (hash >> 32) as usize & (self.slots.len() - 1);
@@ -139,9 +148,10 @@ impl ByteTable {
     fn append(&mut self, value: &[u8], hash: u64, vacant: usize) -> u32 {
         let len = (value.len() as u32).to_le_bytes();
         self.page.extend(len.iter().take(self.prefix));
-        self.starts.push(self.page.len());
+        let place = Place { start: self.page.len(), len: value.len() };
         self.page.extend_from_slice(value);
-        let number = self.starts.len();
+        self.places.push(place);
+        let number = self.places.len();
         if let Some(slot) = self.slots.get_mut(vacant) {
             *slot = hash >> 32 << 32 | number as u64;
         }
@@ -173,6 +183,8 @@ const MIN_SLOTS: usize = 256;
 const SLOTS_A_VALUE: usize = 2;
 /// Slots of a bucket: 64 bytes.
 const BUCKET: usize = 8;
+/// A bit of every hash, so that no vacant slot has the hash of a value.
+const OCCUPIED: u64 = 1 << 63;
 
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation)] // the lower half
@@ -184,7 +196,7 @@ fn id_of(slot: u64) -> u32 {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{BUCKET, ByteStrings, ByteTable, id_of};
+    use super::{BUCKET, ByteStrings, ByteTable, OCCUPIED, Place, id_of};
     use crate::raw::append::x86::low_bits;
 
     /// Some values at a time, in three steps, so that none waits for another one's memory: their hashes, what the slots
@@ -194,22 +206,30 @@ mod x86 {
     /// The machine has the features.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,popcnt")]
     pub(super) unsafe fn insert_all<S: ByteStrings>(table: &mut ByteTable, values: S, ids: &mut Vec<u32>) {
-        let (mut hashes, mut candidates) = ([0u64; AT_ONCE], [0u64; AT_ONCE]);
+        let (mut hashes, mut candidates, mut some) = ([0u64; AT_ONCE], [0u64; AT_ONCE], [0u32; AT_ONCE]);
         for start in (0..values.len()).step_by(AT_ONCE) {
             let n = AT_ONCE.min(values.len() - start);
             for (index, hash) in (start..start + n).zip(&mut hashes) {
                 *hash = hash_of(table, values.value(index));
-                prefetch(&table.slots, table.first_slot(*hash));
             }
             for (hash, candidate) in hashes.iter().take(n).zip(&mut candidates) {
                 *candidate = candidate_of(table, *hash);
-                prefetch(&table.page, table.starts.get(id_of(*candidate) as usize).copied().unwrap_or(0));
             }
-            for (index, (hash, candidate)) in (start..).zip(hashes.iter().zip(&candidates).take(n)) {
-                let value = values.value(index);
-                let same = *candidate != 0 && is_same(table.value(id_of(*candidate)), value);
-                ids.push(if same { id_of(*candidate) } else { insert_hashed(table, value, *hash) });
+            for (i, id) in some.iter_mut().enumerate().take(n) {
+                let value = values.value(start + i);
+                *id = id_of(candidates[i]);
+                let is_known = match table.places.get(*id as usize) {
+                    // SAFETY: each place is within the page.
+                    Some(&Place { start, len }) => unsafe {
+                        is_same(table.page.get_unchecked(start..start + len), value)
+                    },
+                    None => false,
+                };
+                if !is_known {
+                    *id = insert_hashed(table, value, hashes[i]);
+                }
             }
+            ids.extend_from_slice(&some[..n]);
         }
     }
 
@@ -224,6 +244,7 @@ mod x86 {
         insert_hashed(table, value, hash)
     }
 
+    #[cold]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,popcnt")]
     fn insert_hashed(table: &mut ByteTable, value: &[u8], hash: u64) -> u32 {
         match table.find(hash, |seen| is_same(seen, value)) {
@@ -241,19 +262,20 @@ mod x86 {
         }
     }
 
-    /// The first slot of the hash's bucket that has the hash; 0 where there is none.
+    /// The first slot of the hash's bucket that has the hash, or any of the bucket.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,popcnt")]
     fn candidate_of(table: &ByteTable, hash: u64) -> u64 {
-        let bucket =
-            table.slots.get(table.first_slot(hash)..).and_then(|slots| slots.first_chunk::<BUCKET>());
-        let Some(bucket) = bucket else { return 0 };
-        // SAFETY: a bucket is 64 bytes.
-        let slots = unsafe { _mm512_loadu_si512(bucket.as_ptr().cast()) };
-        let upper = _mm512_set1_epi64((hash & !u64::from(u32::MAX)).cast_signed());
-        let differ = _mm512_srli_epi64::<32>(_mm512_xor_si512(slots, upper));
-        let equal = _mm512_testn_epi64_mask(differ, differ) & _mm512_test_epi64_mask(slots, slots);
-        bucket.get(equal.trailing_zeros() as usize).copied().unwrap_or(0)
+        const UPPER: u64 = u64::MAX << 32;
+        let at = (hash >> 32) as usize & (table.slots.len() - BUCKET);
+        // SAFETY: of a power of two of slots, 8 at least, the lower bits of `at` are cut off and so it begins a bucket.
+        unsafe {
+            let bucket = table.slots.as_ptr().add(at);
+            let hashes =
+                _mm512_and_si512(_mm512_loadu_si512(bucket.cast()), _mm512_set1_epi64(UPPER.cast_signed()));
+            let equal = _mm512_cmpeq_epi64_mask(hashes, _mm512_set1_epi64((hash & UPPER).cast_signed()));
+            *bucket.add(equal.trailing_zeros() as usize % BUCKET)
+        }
     }
 
     #[inline]
@@ -263,15 +285,6 @@ mod x86 {
             len if len != seen.len() => false,
             0..=64 => _mm512_cmpneq_epi8_mask(load(seen), load(value)) == 0,
             _ => seen == value,
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn prefetch<T>(memory: &[T], at: usize) {
-        if let Some(place) = memory.get(at) {
-            // SAFETY: a hint, and of memory that is there.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast()) };
         }
     }
 
@@ -294,7 +307,7 @@ mod x86 {
         let sums = _mm512_add_epi32(bytes, keys);
         let products = _mm512_mul_epu32(sums, _mm512_srli_epi64::<32>(sums));
         let sum = _mm512_reduce_add_epi64(products).cast_unsigned();
-        (sum ^ sum >> 32 ^ len as u64).wrapping_mul(last)
+        (sum ^ sum >> 32 ^ len as u64).wrapping_mul(last) | OCCUPIED
     }
 }
 

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod alp;
+pub(crate) mod alp_encode;
 pub(crate) mod append;
 pub(crate) mod bits;
 pub(crate) mod byte_dictionary;

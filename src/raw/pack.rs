@@ -88,7 +88,7 @@ unsafe fn group<const W: usize, T: Copy + Into<u64>>(values: &[T; GROUP], out: *
         })*};
     }
     steps!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
-    if GROUP * W % 64 != 0 {
+    if !(GROUP * W).is_multiple_of(64) {
         // SAFETY: the caller's.
         unsafe { out.cast::<u64>().add(GROUP * W / 64).write_unaligned(word.to_le()) };
     }

@@ -212,7 +212,7 @@ trait PageEncoder<T>: Send {
 /// An enumeration of encoders, each under its encoding.
 macro_rules! page_encoder {
     ($name:ident<$bound:ident> { $($variant:ident($encoder:ty) = $new:expr;)* }) => {
-        enum $name<T> {
+        enum $name<T: $bound> {
             $($variant($encoder),)*
             Plain(PlainEncoder, std::marker::PhantomData<T>),
         }

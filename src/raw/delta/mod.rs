@@ -34,6 +34,10 @@ use crate::raw::pack::{pack_u32, pack_u64};
 pub trait DeltaInt: FixedWidth + Debug + Ord {
     /// Bits of the physical type: the widest that a miniblock may pack.
     const BITS: u8;
+    /// The smallest value.
+    const MIN: Self;
+    /// The largest value.
+    const MAX: Self;
     /// `None` where `value` does not fit.
     fn from_i64(value: i64) -> Option<Self>;
     /// The sum, wrapping.
@@ -184,6 +188,8 @@ macro_rules! kernels {
 
 impl DeltaInt for i32 {
     const BITS: u8 = 32;
+    const MIN: Self = Self::MIN;
+    const MAX: Self = Self::MAX;
 
     fn from_i64(value: i64) -> Option<Self> {
         Self::try_from(value).ok()
@@ -233,6 +239,8 @@ impl DeltaInt for i32 {
 
 impl DeltaInt for i64 {
     const BITS: u8 = 64;
+    const MIN: Self = Self::MIN;
+    const MAX: Self = Self::MAX;
 
     fn from_i64(value: i64) -> Option<Self> {
         Some(value)
