@@ -173,7 +173,9 @@ fn is_interval(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Interval(_))
 }
 
-fn same_arrays(ours: &ArrayRef, expected: &ArrayRef) -> Result<(), String> {
+/// # Errors
+/// The first row that differs.
+pub fn same_arrays(ours: &ArrayRef, expected: &ArrayRef) -> Result<(), String> {
     // Equality of Arrow arrays looks at the bits of floats and never under a null.
     if ours == expected {
         return Ok(());

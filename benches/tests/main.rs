@@ -11,3 +11,4 @@ mod parquet_types;
 mod random;
 mod selection;
 mod types;
+mod write;
