@@ -10,13 +10,14 @@
 mod common;
 
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use common::cli::{About, Failure, Program, missing, unexpected};
 use common::progress::Progress;
+use common::replace::replace;
 use common::{human, leaf};
 use lexopt::ValueExt;
 use marquetry::metadata::{ColumnChunkMetadata, FooterWriter, KeyValue, MAGIC, SortingColumn};
@@ -77,27 +78,6 @@ fn copy(path: &Path, column: &str, row_group: usize, to: &Path) -> std::result::
         return Err(Failure::Usage(format!("OUT is FILE: {} would be lost", path.display())));
     }
     replace(to, |out| dump(&file, row_group, &chunk, out)).about(to.display())
-}
-
-/// Writes the file beside its place and moves it there when it is complete: nobody ever sees half of it.
-fn replace(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> std::result::Result<u64, Box<dyn Error>>,
-) -> std::result::Result<u64, Box<dyn Error>> {
-    let mut name = path.file_name().ok_or("not the name of a file")?.to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let beside = path.with_file_name(name);
-    let mut file = File::create_new(&beside)?;
-    let written = write(&mut file).and_then(|size| {
-        file.sync_all()?;
-        fs::rename(&beside, path)?;
-        Ok(size)
-    });
-    if written.is_err() {
-        // The error that led here says more than one of cleaning up would.
-        let _ = fs::remove_file(&beside);
-    }
-    written
 }
 
 /// Writes the dump of a chunk; gives how many bytes that are.

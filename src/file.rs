@@ -294,6 +294,14 @@ impl ColumnChunk {
         self.leaf
     }
 
+    /// Rows of its row group.
+    ///
+    /// # Errors
+    /// None for a chunk that came from its file.
+    pub fn num_rows(&self) -> Result<u64> {
+        Ok(self.file.metadata().row_group(self.row_group)?.num_rows())
+    }
+
     /// The leaf's node of the schema.
     ///
     /// # Errors
@@ -363,11 +371,22 @@ impl ColumnChunk {
         self.place(index.at_offset(range.start)).map(Some)
     }
 
+    /// The bytes of its column index.
+    pub(crate) fn column_index_bytes(&self) -> Result<Option<Buffer>> {
+        self.place(self.metadata.column_index_range())?.map(|range| self.read(range)).transpose()
+    }
+
     /// Its Bloom filter. Read when asked for.
     ///
     /// # Errors
     /// When it cannot be read, or is of a kind that this crate does not know.
     pub fn bloom_filter(&self) -> Result<Option<BloomFilter>> {
+        let Some((offset, bytes)) = self.bloom_filter_bytes()? else { return Ok(None) };
+        self.place(BloomFilter::parse(bytes).at_offset(offset)).map(Some)
+    }
+
+    /// Where its Bloom filter lies, and its bytes, header and bitset.
+    pub(crate) fn bloom_filter_bytes(&self) -> Result<Option<(u64, Buffer)>> {
         let Some((offset, len)) = self.place(self.metadata.bloom_filter_position())? else { return Ok(None) };
         let len = match len {
             Some(len) => len,
@@ -377,8 +396,7 @@ impl ColumnChunk {
                 self.place(BloomFilter::byte_len(&header).at_offset(offset))?
             }
         };
-        let bytes = self.read(offset..offset.saturating_add(len))?;
-        self.place(BloomFilter::parse(bytes).at_offset(offset)).map(Some)
+        Ok(Some((offset, self.read(offset..offset.saturating_add(len))?)))
     }
 
     /// Its offset index: where each page lies and which row it begins with. Read when asked for.

@@ -15,6 +15,13 @@ mod read;
 #[path = "../examples/read_pages.rs"]
 mod read_pages;
 
+#[allow(dead_code)]
+#[path = "../examples/merge.rs"]
+mod merge;
+#[allow(dead_code)]
+#[path = "../examples/write.rs"]
+mod write;
+
 #[path = "../examples/common/mod.rs"]
 mod common;
 
@@ -466,4 +473,91 @@ fn a_leaf_is_found_by_path_group_and_number() {
     assert_eq!(find("x").unwrap_err(), "\"x\" means 3 columns: #1 x.y, #2 x.z, #3 x.w");
     assert!(find("twin").unwrap_err().contains("#4 twin, #5 twin"));
     assert!(["6", "nothing", ""].map(find).iter().all(Result::is_err));
+}
+
+/// All rows, as lines of text.
+fn rows_of(path: &Path) -> Vec<String> {
+    let file = ParquetFile::open(path).unwrap();
+    let batches: Vec<_> = file.scan().build().unwrap().map(Result::unwrap).collect();
+    let row = |batch: &marquetry::arrow::array::RecordBatch, row: usize| {
+        let cells = batch.columns().iter().map(|column| cell(column, row, 100));
+        cells.collect::<Vec<_>>().join(" ")
+    };
+    batches
+        .iter()
+        .flat_map(|batch| (0..batch.num_rows()).map(|at| row(batch, at)).collect::<Vec<_>>())
+        .collect()
+}
+
+#[test]
+fn write_makes_a_file_of_csv() {
+    let folder = Folder::new("write-csv");
+    let csv = folder.file("a.csv", "id;name;price;ok\n1;\"a;b\";1.5;true\n2;;-2;false\n;c;;\n".as_bytes());
+    let to = folder.0.join("a.parquet");
+    let ran = run!(write, "--delimiter", ";", "--codec", "snappy", "--crc", "--bloom", "name", csv, to);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains("3 rows"), "{}", ran.out);
+    assert_eq!(rows_of(&to), ["1 a;b 1.5 true", "2 null -2.0 false", "null c null null"]);
+    assert_eq!(folder.names(), ["a.csv", "a.parquet"]);
+}
+
+#[test]
+fn write_makes_up_rows_and_merge_puts_files_together() {
+    let folder = Folder::new("merge");
+    let parts: Vec<PathBuf> = (1..4).map(|n| folder.0.join(format!("{n}.parquet"))).collect();
+    for (part, rows) in parts.iter().zip(["10", "30", "20"]) {
+        let ran =
+            run!(write, "--rows", rows, "--row-group-rows", "8", "--encoding", "url=DELTA_BYTE_ARRAY", part);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    }
+    let expected: Vec<String> = parts.iter().flat_map(|part| rows_of(part)).collect();
+    let to = folder.0.join("all.parquet");
+    for (flags, sorted) in [(vec![], false), (vec!["--encode"], false), (vec!["--sort", "id"], true)] {
+        let args: Vec<OsString> = flags
+            .into_iter()
+            .map(OsString::from)
+            .chain([&to].into_iter().chain(&parts).map(|path| path.clone().into_os_string()))
+            .collect();
+        let ran = run!(merge, all args);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        assert!(ran.out.contains("60 rows of 3 files"), "{}", ran.out);
+        let mut expected = expected.clone();
+        if sorted {
+            // Keys that are the same in the order of the files: a stable sort.
+            expected.sort_by_key(|row| row.split(' ').next().unwrap().parse::<i64>().unwrap());
+        }
+        assert_eq!(rows_of(&to), expected);
+    }
+    assert_eq!(folder.names(), ["1.parquet", "2.parquet", "3.parquet", "all.parquet"]);
+    let ran = run!(merge, "--sort", "name", to, parts[0], parts[1]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("is not sorted by column name"), "{}", ran.err);
+    assert_eq!(rows_of(&to).len(), 60);
+}
+
+#[test]
+fn write_and_merge_help_where_they_are_called_wrongly() {
+    let folder = Folder::new("write-usage");
+    let sample = folder.sample();
+    for ran in [
+        run!(write),
+        run!(write, "only.csv"),
+        run!(write, "--codec", "rar", "a", "b"),
+        run!(write, "--encoding", "nonsense", "a", "b"),
+        run!(write, "--nonsense", "a", "b"),
+        run!(merge),
+        run!(merge, "only-out"),
+        run!(merge, "--level", "high", "out", sample),
+    ] {
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
+        assert!(ran.err.contains("usage:"), "{}", ran.err);
+    }
+    let out = folder.0.join("out.parquet");
+    let ran = run!(write, "--encoding", "price=DELTA_BYTE_ARRAY", "--rows", "3", out);
+    assert!(ran.code == 1 && ran.err.contains("does not fit DOUBLE"), "{}", ran.err);
+    let other = folder.0.join("other.parquet");
+    assert_eq!(run!(write, "--rows", "3", other).code, 0);
+    let ran = run!(merge, out, sample, other);
+    assert!(ran.code == 1 && ran.err.contains("its schema is not that of"), "{}", ran.err);
+    assert_eq!(folder.names(), ["other.parquet", "sample.parquet"]);
 }

@@ -45,7 +45,7 @@ pub struct FooterWriter {
     pub created_by: String,
     /// The order of each leaf's bounds. At first [`ColumnOrder::TypeDefined`] throughout.
     pub column_orders: Vec<ColumnOrder>,
-    /// How the rows of every row group are sorted. Empty at first.
+    /// How the rows of row groups are sorted, but of those that say otherwise. Empty at first.
     pub sorting_columns: Vec<SortingColumn>,
 }
 
@@ -53,6 +53,8 @@ pub struct FooterWriter {
 struct RowGroup {
     num_rows: u64,
     columns: Vec<ColumnChunkMetadata>,
+    /// `None` where it is sorted as all are.
+    sorting_columns: Option<Vec<SortingColumn>>,
 }
 
 impl FooterWriter {
@@ -77,8 +79,15 @@ impl FooterWriter {
         if chunks != leaves {
             return Err(Error::invalid(format!("{chunks} column chunks for a schema of {leaves} leaves")));
         }
-        self.row_groups.push(RowGroup { num_rows, columns });
+        self.row_groups.push(RowGroup { num_rows, columns, sorting_columns: None });
         Ok(())
+    }
+
+    /// Says how the rows of the row group added last are sorted.
+    pub fn sort_last(&mut self, sorting_columns: Vec<SortingColumn>) {
+        if let Some(row_group) = self.row_groups.last_mut() {
+            row_group.sorting_columns = Some(sorting_columns);
+        }
     }
 
     /// Appends the footer, its length and the magic number to `out`: the end of the file.
@@ -102,7 +111,8 @@ impl FooterWriter {
         write_schema(s, 2, &self.schema);
         s.i64(3, num_rows.cast_signed());
         s.structs(4, self.row_groups.iter().enumerate(), |s, (ordinal, row_group)| {
-            row_group.write(s, &paths, &self.sorting_columns, ordinal);
+            let sorting = row_group.sorting_columns.as_ref().unwrap_or(&self.sorting_columns);
+            row_group.write(s, &paths, sorting, ordinal);
         });
         write_key_values(s, 5, &self.key_value_metadata);
         s.binary(6, self.created_by.as_bytes());

@@ -106,7 +106,8 @@ impl ColumnWriter {
     /// Bytes of the chunk so far, the open page included as far as can be told.
     pub(super) fn byte_len(&self) -> usize {
         let pages = usize::try_from(self.pages.byte_len).unwrap_or(usize::MAX);
-        pages.saturating_add(self.page_size()).saturating_add(self.values.memory_size())
+        let page = if self.page.num_rows > 0 { self.page_size() } else { 0 };
+        pages.saturating_add(page).saturating_add(self.values.memory_size())
     }
 
     fn page_size(&self) -> usize {

@@ -15,9 +15,10 @@ use crate::arrow::array::RecordBatch;
 use crate::arrow::buffer::Buffer;
 use crate::arrow::schema::SchemaRef;
 use crate::error::{Context, Error, Result};
+use crate::file::ParquetFile;
 use crate::logical::{ARROW_SCHEMA_KEY, stored_schema};
 use crate::metadata::{
-    ColumnChunkMetadata, FOOTER_TAIL_LEN, FileMetadata, FooterWriter, KeyValue, MAGIC, Schema,
+    ColumnChunkMetadata, FOOTER_TAIL_LEN, FileMetadata, FooterWriter, KeyValue, MAGIC, Schema, SortingColumn,
 };
 
 /// Writes record batches to a Parquet file.
@@ -57,16 +58,19 @@ pub struct ParquetWriter<W: Write> {
     columns: Vec<ColumnWriter>,
     workspace: Workspace,
     row_groups: Vec<RowGroup>,
+    /// Key-value metadata of another file that this one is made like; else that of the schema and the options.
+    key_values: Option<Vec<KeyValue>>,
     /// Rows of the row group that is being filled.
     num_rows: usize,
     has_failed: bool,
 }
 
 /// A row group that is written, but for its page index.
-struct RowGroup {
-    num_rows: u64,
-    columns: Vec<ColumnChunkMetadata>,
-    page_indexes: Vec<PageIndex>,
+pub(super) struct RowGroup {
+    pub(super) num_rows: u64,
+    pub(super) columns: Vec<ColumnChunkMetadata>,
+    pub(super) page_indexes: Vec<PageIndex>,
+    pub(super) sorting_columns: Vec<SortingColumn>,
 }
 
 /// Rows that are written before a limit of bytes is looked at.
@@ -81,6 +85,40 @@ impl<W: Write> ParquetWriter<W> {
         let nodes = nodes(schema.fields())?;
         let file_schema = file_schema(&nodes)?;
         let leaf_options = options.leaves(&file_schema)?;
+        Self::begin(write, schema, options, nodes, file_schema, leaf_options)
+    }
+
+    /// Begins a file that is made like another: of its schema to the letter, its key-value metadata, and its orders of
+    /// bounds, so that all its row groups can be appended. Batches can be written where their columns become that same
+    /// schema, which is not so of schemas that other writers make otherwise.
+    ///
+    /// # Errors
+    /// When the options do not fit the schema, or `write` fails.
+    pub fn like(write: W, file: &ParquetFile, options: WriteOptions) -> Result<Self> {
+        let metadata = file.metadata();
+        let file_schema = metadata.schema().clone();
+        let mut leaf_options = options.leaves(&file_schema)?;
+        for (leaf, options) in leaf_options.iter_mut().enumerate() {
+            options.column_order = metadata.column_order(leaf);
+        }
+        let same = |nodes: &Vec<Node>| {
+            self::file_schema(nodes).is_ok_and(|schema| is_same_schema(&schema, &file_schema))
+        };
+        let nodes = nodes(file.schema().fields()).ok().filter(same).unwrap_or_default();
+        let mut writer =
+            Self::begin(write, file.schema().clone(), options, nodes, file_schema, leaf_options)?;
+        writer.key_values = Some(metadata.key_value_metadata().to_vec());
+        Ok(writer)
+    }
+
+    fn begin(
+        write: W,
+        schema: SchemaRef,
+        options: WriteOptions,
+        nodes: Vec<Node>,
+        file_schema: Schema,
+        leaf_options: Vec<LeafOptions>,
+    ) -> Result<Self> {
         let mut workspace = Workspace::default();
         for (leaf, options) in leaf_options.iter().enumerate() {
             workspace.prepare(options).in_column(|| file_schema.leaf_name(leaf))?;
@@ -104,6 +142,7 @@ impl<W: Write> ParquetWriter<W> {
             columns,
             workspace,
             row_groups: Vec::new(),
+            key_values: None,
             num_rows: 0,
             has_failed: false,
         })
@@ -160,6 +199,11 @@ impl<W: Write> ParquetWriter<W> {
     }
 
     fn check_schema(&self, batch: &RecordBatch) -> Result<()> {
+        if self.nodes.len() < self.schema.fields().len() {
+            return Err(Error::unsupported(
+                "batches in a file whose schema is made otherwise than theirs would be",
+            ));
+        }
         let schema = batch.schema();
         let (fields, expected) = (schema.fields(), self.schema.fields());
         if fields.len() != expected.len() {
@@ -225,8 +269,12 @@ impl<W: Write> ParquetWriter<W> {
             return Ok(());
         }
         let index = self.row_groups.len();
-        let mut row_group =
-            RowGroup { num_rows: self.num_rows as u64, columns: Vec::new(), page_indexes: Vec::new() };
+        let mut row_group = RowGroup {
+            num_rows: self.num_rows as u64,
+            columns: Vec::new(),
+            page_indexes: Vec::new(),
+            sorting_columns: self.options.sorting_columns.clone(),
+        };
         let mut bloom_filters = Vec::new();
         for (leaf, column) in self.columns.iter_mut().enumerate() {
             let name = || self.file_schema.leaf_name(leaf);
@@ -271,12 +319,12 @@ impl<W: Write> ParquetWriter<W> {
         let mut footer = FooterWriter::new(self.file_schema.clone());
         footer.key_value_metadata = self.key_values();
         footer.column_orders = self.leaf_options.iter().map(|options| options.column_order).collect();
-        footer.sorting_columns.clone_from(&self.options.sorting_columns);
         if let Some(created_by) = &self.options.created_by {
             footer.created_by.clone_from(created_by);
         }
         for row_group in self.row_groups.drain(..) {
             footer.row_group(row_group.num_rows, row_group.columns)?;
+            footer.sort_last(row_group.sorting_columns);
         }
         let mut bytes = Vec::new();
         footer.finish(&mut bytes)?;
@@ -290,6 +338,9 @@ impl<W: Write> ParquetWriter<W> {
 
     /// The metadata of the Arrow schema in the order of its keys, then what the options say, then the schema itself.
     fn key_values(&self) -> Vec<KeyValue> {
+        if let Some(copied) = &self.key_values {
+            return copied.iter().chain(&self.options.key_values).cloned().collect();
+        }
         let mut entries: Vec<KeyValue> = Vec::new();
         for (key, value) in self.schema.metadata().iter().filter(|(key, _)| *key != ARROW_SCHEMA_KEY) {
             entries.push(KeyValue { key: key.clone(), value: Some(value.clone()) });
@@ -302,6 +353,27 @@ impl<W: Write> ParquetWriter<W> {
         }
         entries
     }
+}
+
+/// What appending row groups needs; in a file of its own.
+impl<W: Write> ParquetWriter<W> {
+    /// Ends the row group that is being filled, writes what `run` writes, and adds the row group that it gives.
+    pub(super) fn append(
+        &mut self,
+        run: impl FnOnce(&mut Sink<W>, &[LeafOptions]) -> Result<RowGroup>,
+    ) -> Result<()> {
+        self.guarded(|writer| {
+            writer.end_row_group()?;
+            let row_group = run(&mut writer.sink, &writer.leaf_options)?;
+            writer.row_groups.push(row_group);
+            Ok(())
+        })
+    }
+}
+
+/// Whether two schemas are the same but for the name of the root, which means nothing.
+pub(super) fn is_same_schema(a: &Schema, b: &Schema) -> bool {
+    a.nodes().len() == b.nodes().len() && a.nodes().iter().zip(b.nodes()).skip(1).all(|(a, b)| a == b)
 }
 
 /// Writes the pages of a chunk, and adds it to its row group.

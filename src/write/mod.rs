@@ -5,6 +5,7 @@ mod bounds;
 mod byte_column;
 mod byte_source;
 mod column;
+mod copy;
 mod extension;
 mod file;
 mod fixed_bytes;

@@ -15,6 +15,7 @@
 )]
 
 pub mod arrays;
+pub mod bounds;
 pub mod codec;
 pub mod counting;
 pub mod digest;
