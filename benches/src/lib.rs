@@ -5,6 +5,7 @@
 
 pub mod arrays;
 pub mod cases;
+pub mod columns;
 pub mod compare;
 pub mod engine;
 pub mod layout;

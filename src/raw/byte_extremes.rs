@@ -3,12 +3,34 @@
 //! Their first 8 bytes are numbers, whose smallest and largest are found a block at a time. Only values that have these
 //! numbers, and only where a number is not already worse than what was found before, are looked at whole.
 
+use std::cmp::Ordering;
+
 use super::isa::Isa;
 use crate::raw::byte_strings::{ByteStrings, key_of};
 use crate::raw::extremes::extremes;
 
-/// Where they are; `None` of no values.
+/// Where they are in the order of unsigned bytes; `None` of no values.
 pub(crate) fn byte_extremes(values: impl ByteStrings) -> Option<(usize, usize)> {
+    find(values, 0, Ord::cmp)
+}
+
+/// Where they are in the order of signed big-endian numbers, all of one length; `None` of no values.
+pub(crate) fn decimal_extremes(values: impl ByteStrings) -> Option<(usize, usize)> {
+    find(values, 1 << 63, compare_decimals)
+}
+
+/// Of one length, so that only the sign makes them other than unsigned bytes.
+pub(crate) fn compare_decimals(a: &[u8], b: &[u8]) -> Ordering {
+    let sign = |bytes: &[u8]| bytes.first().map_or(0, |first| first >> 7);
+    sign(b).cmp(&sign(a)).then_with(|| a.cmp(b))
+}
+
+/// `flip` makes the order of the first keys, as numbers, that of `compare`.
+fn find<S: ByteStrings>(
+    values: S,
+    flip: u64,
+    compare: impl Fn(&[u8], &[u8]) -> Ordering,
+) -> Option<(usize, usize)> {
     if values.is_empty() {
         return None;
     }
@@ -16,15 +38,17 @@ pub(crate) fn byte_extremes(values: impl ByteStrings) -> Option<(usize, usize)> 
     let mut keys = [0u64; BLOCK];
     for start in (0..values.len()).step_by(BLOCK) {
         let keys = keys.get_mut(..BLOCK.min(values.len() - start)).unwrap_or_default();
-        let (low, high) = block_keys(values, start, [min, max], keys);
+        let (low, high) = block_keys(values, start, [min, max], flip, keys);
         if let Some(low) = low {
             each_equal(keys, low, |at| {
-                min = if values.value(start + at) < values.value(min) { start + at } else { min }
+                let at = start + at;
+                min = if compare(values.value(at), values.value(min)).is_lt() { at } else { min };
             });
         }
         if let Some(high) = high {
             each_equal(keys, high, |at| {
-                max = if values.value(start + at) > values.value(max) { start + at } else { max }
+                let at = start + at;
+                max = if compare(values.value(at), values.value(max)).is_gt() { at } else { max };
             });
         }
     }
@@ -44,17 +68,19 @@ fn block_keys<S: ByteStrings>(
     values: S,
     start: usize,
     found: [usize; 2],
+    mut flip: u64,
     keys: &mut [u64],
 ) -> (Option<u64>, Option<u64>) {
     let mut depth = 0;
     loop {
         values.keys(start, depth, keys);
+        keys.iter_mut().for_each(|key| *key ^= flip);
         let Some((low, high)) = extremes(keys) else { return (None, None) };
-        let [min, max] = found.map(|at| key_of(values.value(at).get(depth..).unwrap_or_default()));
+        let [min, max] = found.map(|at| key_of(values.value(at).get(depth..).unwrap_or_default()) ^ flip);
         if low != high || [min, max] != [low, low] || depth >= DEEPEST {
             return ((low <= min).then_some(low), (high >= max).then_some(high));
         }
-        depth += 8;
+        (depth, flip) = (depth + 8, 0);
     }
 }
 

@@ -318,6 +318,17 @@ impl ByteStrings for FixedBytes<'_> {
             .for_each(|length| *length = self.width as i32);
     }
 
+    fn keys(&self, start: usize, depth: usize, keys: &mut [u64]) {
+        let values = self.values.get(start * self.width..).unwrap_or_default();
+        if depth + 8 > self.width {
+            keys.iter_mut().zip(start..).for_each(|(key, index)| *key = key_at(self.value(index), depth));
+            return;
+        }
+        for (key, value) in keys.iter_mut().zip(values.chunks_exact(self.width)) {
+            *key = value[depth..].first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
+        }
+    }
+
     fn contiguous(&self) -> Option<&[u8]> {
         Some(self.values)
     }

@@ -1,9 +1,7 @@
 //! Decimals as signed big-endian bytes of one length: `FIXED_LEN_BYTE_ARRAY`.
 
-use std::cmp::Ordering;
-
 use crate::encoding::byte_strings::ByteStrings;
-use crate::raw::byte_strings::key_of;
+use crate::raw::byte_extremes::{compare_decimals, decimal_extremes};
 
 /// The smallest and the largest value seen. It keeps its own copies, and their memory.
 #[derive(Debug, Clone, Default)]
@@ -21,17 +19,9 @@ impl DecimalBytesRange {
 
     /// Takes more values in, all of one length from update to update.
     pub fn update(&mut self, values: impl ByteStrings) {
-        let Some(last) = values.len().checked_sub(1) else { return };
-        let (mut min, mut max) = (values.value(0), values.value(0));
-        for index in 1..=last {
-            let value = values.value(index);
-            if compare(value, max).is_gt() {
-                max = value;
-            } else if compare(value, min).is_lt() {
-                min = value;
-            }
+        if let Some((min, max)) = decimal_extremes(values) {
+            self.widen(values.value(min), values.value(max));
         }
-        self.widen(min, max);
     }
 
     /// Takes all that another has seen in.
@@ -52,24 +42,16 @@ impl DecimalBytesRange {
     }
 
     fn widen(&mut self, min: &[u8], max: &[u8]) {
-        if !self.is_some || compare(min, &self.min).is_lt() {
+        if !self.is_some || compare_decimals(min, &self.min).is_lt() {
             self.min.clear();
             self.min.extend_from_slice(min);
         }
-        if !self.is_some || compare(max, &self.max).is_gt() {
+        if !self.is_some || compare_decimals(max, &self.max).is_gt() {
             self.max.clear();
             self.max.extend_from_slice(max);
         }
         self.is_some = true;
     }
-}
-
-/// Of one length, so that only the sign makes them other than unsigned bytes: the first 8, with the sign turned over,
-/// decide for most.
-#[inline]
-fn compare(a: &[u8], b: &[u8]) -> Ordering {
-    let key = |bytes: &[u8]| key_of(bytes) ^ 1 << 63;
-    key(a).cmp(&key(b)).then_with(|| a.get(8..).cmp(&b.get(8..)))
 }
 
 #[cfg(test)]
