@@ -49,12 +49,13 @@ usage: write [options] CSV OUT
   --delimiter C         what stands between two fields of CSV (default: a comma)
   --codec NAME          uncompressed, snappy, gzip, zstd, lz4_raw or brotli (default: zstd)
   --level N             how hard the codec tries, on its own scale
-  --v2                  data pages of version 2
+  --v1, --v2            data pages of that version
   --page-rows N         rows of a page at most (default: 20000)
   --row-group-rows N    rows of a row group at most (default: 1048576)
   --no-dictionary       no column has a dictionary
   --encoding COLUMN=E   a column's encoding, as DELTA_BYTE_ARRAY, instead of a dictionary
   --bloom COLUMN        a Bloom filter for a column
+  --total-order         bounds of floating-point columns are in the total order of IEEE 754
   --crc                 pages have checksums
   -h, --help            this text
 ",

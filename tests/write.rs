@@ -376,9 +376,9 @@ fn files_of_no_rows_and_of_no_columns_come_back() {
 #[test]
 fn what_the_footer_says_comes_back() {
     use marquetry::metadata::SortingColumn;
-    let schema = Schema::new(vec![field("a", DataType::Int32, true)])
-        .with_metadata([("z".to_owned(), "1".to_owned()), ("b".to_owned(), "2".to_owned())].into());
-    let schema = Arc::new(schema);
+    let pairs = [("z", "1"), ("b", "2")].map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let pairs = std::collections::HashMap::from(pairs);
+    let schema = Arc::new(Schema::new(vec![field("a", DataType::Int32, true)]).with_metadata(pairs));
     let sorting = SortingColumn { column_index: 0, descending: true, nulls_first: false };
     let options = WriteOptions::new().key_value("k", "v").created_by("a test").sorting_columns([sorting]);
     let mut random = Random::new(0);

@@ -1,7 +1,7 @@
 //! Options of writing on a command line: the same for every example that writes.
 
 use lexopt::prelude::*;
-use marquetry::metadata::{Compression, Encoding};
+use marquetry::metadata::{ColumnOrder, Compression, Encoding};
 use marquetry::{ColumnOptions, PageVersion, WriteOptions};
 
 use super::cli::Failure;
@@ -29,6 +29,7 @@ pub(crate) fn option(
             let level = value()?.parse()?;
             Box::new(move |options: WriteOptions| options.compression_level(level))
         }
+        "v1" => Box::new(|options: WriteOptions| options.page_version(PageVersion::V1)),
         "v2" => Box::new(|options: WriteOptions| options.page_version(PageVersion::V2)),
         "page-rows" => {
             let rows = value()?.parse()?;
@@ -52,6 +53,7 @@ pub(crate) fn option(
             let wish = ColumnOptions::new().bloom_filter(0.01);
             Box::new(move |options: WriteOptions| options.column(column, wish))
         }
+        "total-order" => Box::new(|options: WriteOptions| options.float_order(ColumnOrder::Ieee754Total)),
         "crc" => Box::new(|options: WriteOptions| options.crc(true)),
         _ => return Ok(None),
     }))

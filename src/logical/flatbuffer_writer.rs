@@ -1,13 +1,14 @@
 //! Writes FlatBuffers tables front to back: as much of the format as an Arrow schema takes. `flatbuffer` draws it.
 //!
 //! A table is written with room for its offsets, which are filled in as what they lead to is appended. Every number is
-//! aligned to its size, as other readers check.
+//! aligned to its size, as other readers check. Vtables stand behind all tables, one for each layout: there are readers
+//! that find nothing before the place that they come from.
 
 /// Bytes that grow, from the root's offset on.
 pub(super) struct Writer {
     bytes: Vec<u8>,
-    /// The vtables so far and where they lie: tables of one layout share one.
-    vtables: Vec<(Vec<u8>, usize)>,
+    /// The vtables, and the tables that have each: their distance to it is still to be filled in.
+    vtables: Vec<(Vec<u8>, Vec<usize>)>,
 }
 
 /// A field of a table.
@@ -36,6 +37,16 @@ impl Writer {
 
     /// A whole number of 8 bytes.
     pub(super) fn finish(mut self) -> Vec<u8> {
+        for (vtable, tables) in std::mem::take(&mut self.vtables) {
+            self.align(2);
+            let at = self.bytes.len();
+            self.bytes.extend(vtable);
+            for table in tables {
+                // What is subtracted from the table's place.
+                let distance = i32::try_from(at - table).map_or(0, i32::wrapping_neg);
+                self.fill(table, distance.to_le_bytes());
+            }
+        }
         self.align(8);
         self.bytes
     }
@@ -51,11 +62,11 @@ impl Writer {
             places.push(if width > 0 { size } else { 0 });
             size += width;
         }
-        let vtable = self.vtable(size, &places);
         self.align(fields.iter().map(|field| field.width()).fold(4, usize::max));
         self.lead_here(from);
         let start = self.bytes.len();
-        self.bytes.extend(u32::try_from(start - vtable).unwrap_or(u32::MAX).to_le_bytes());
+        self.note_vtable(start, size, &places);
+        self.bytes.extend([0; 4]);
         let mut offsets = [Pending(0); N];
         let mut free = offsets.iter_mut();
         for (field, place) in fields.iter().zip(places) {
@@ -75,21 +86,17 @@ impl Writer {
         offsets
     }
 
-    /// Where the vtable of a table of `size` bytes lies, whose fields lie at `places`, 0 where they are absent.
-    fn vtable(&mut self, size: usize, places: &[usize]) -> usize {
+    /// Notes the vtable of a table of `size` bytes, whose fields lie at `places`, 0 where they are absent.
+    fn note_vtable(&mut self, table: usize, size: usize, places: &[usize]) {
         let fields = places.iter().rposition(|&place| place > 0).map_or(0, |last| last + 1);
         // Tables of a schema have at most 7 fields.
         let numbers = [4 + 2 * fields, size].into_iter().chain(places.iter().copied().take(fields));
         let vtable: Vec<u8> =
             numbers.flat_map(|number| u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes()).collect();
-        if let Some((_, at)) = self.vtables.iter().find(|(seen, _)| *seen == vtable) {
-            return *at;
+        match self.vtables.iter_mut().find(|(known, _)| *known == vtable) {
+            Some((_, tables)) => tables.push(table),
+            None => self.vtables.push((vtable, vec![table])),
         }
-        self.align(2);
-        let at = self.bytes.len();
-        self.bytes.extend(&vtable);
-        self.vtables.push((vtable, at));
-        at
     }
 
     /// Leads `from` to a string.
@@ -120,8 +127,12 @@ impl Writer {
     fn lead_here(&mut self, from: Pending) {
         // A schema of 4 GiB does not fit a footer, which says so.
         let distance = u32::try_from(self.bytes.len() - from.0).unwrap_or(u32::MAX);
-        if let Some(place) = self.bytes.get_mut(from.0..from.0 + 4) {
-            place.copy_from_slice(&distance.to_le_bytes());
+        self.fill(from.0, distance.to_le_bytes());
+    }
+
+    fn fill(&mut self, at: usize, number: [u8; 4]) {
+        if let Some(place) = self.bytes.get_mut(at..at + 4) {
+            place.copy_from_slice(&number);
         }
     }
 }
