@@ -398,6 +398,17 @@ fn small_files() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
+#[ignore = "writes files to the folder that MARQUETRY_SEEDS names"]
+fn seeds_for_the_fuzzers() {
+    let folder = std::path::PathBuf::from(std::env::var("MARQUETRY_SEEDS").unwrap());
+    let own = kinds().into_iter().map(|(name, built)| (name.replace(' ', "-"), built.bytes));
+    let found = small_files().into_iter().map(|(path, bytes)| (path.replace('/', "-"), bytes));
+    for (name, bytes) in own.chain(found.filter(|(_, bytes)| bytes.len() < 4096)) {
+        std::fs::write(folder.join(name), bytes).unwrap();
+    }
+}
+
+#[test]
 #[ignore = "runs for as long as MARQUETRY_FUZZ_SECONDS says"]
 fn no_damage_at_random_makes_a_reader_panic() {
     let number =
