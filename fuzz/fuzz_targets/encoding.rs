@@ -79,7 +79,11 @@ trait ReadBytes {
     fn read_bytes<S: ByteSink>(&mut self, n: usize, sink: &mut S) -> marquetry::Result<usize>;
 }
 
-fn read_fixed<T, D: ReadFixed<T>>(d: &mut D, n: usize, sink: &mut PrimitiveSink<T>) -> marquetry::Result<usize> {
+fn read_fixed<T, D: ReadFixed<T>>(
+    d: &mut D,
+    n: usize,
+    sink: &mut PrimitiveSink<T>,
+) -> marquetry::Result<usize> {
     d.read_fixed(n, sink)
 }
 
@@ -155,19 +159,24 @@ fuzz_target!(|input: Input<'_>| {
 fn dictionary(input: &Input<'_>, bytes: Buffer) {
     let len = usize::from(input.width);
     let numbers: Vec<i64> = (0..len as i64).collect();
-    let texts: Vec<u8> = (0..len).flat_map(|i| [&[3, 0, 0, 0], &format!("{i:03}").into_bytes()[..]].concat()).collect();
+    let texts: Vec<u8> =
+        (0..len).flat_map(|i| [&[3, 0, 0, 0], &format!("{i:03}").into_bytes()[..]].concat()).collect();
     let texts = plain_byte_dictionary(&Buffer::from_vec(texts), len).expect("a dictionary");
     let (mut keys, mut values) = (PrimitiveSink::<i32>::new(), PrimitiveSink::<i64>::new());
     let (mut bytes_sink, mut views) = (BytesSink::<i32>::new(), ViewSink::new());
     for kind in 0..4 {
-        drive!(input, DictionaryDecoder::new(bytes.clone(), input.num_values.into()), |d: &mut DictionaryDecoder<Buffer>, n| {
-            match kind {
-                0 => d.read_keys(n, len, &mut keys),
-                1 => d.read_fixed(n, &numbers, &mut values),
-                2 => d.read_bytes(n, &texts, &mut bytes_sink),
-                _ => d.read_bytes(n, &texts, &mut views),
+        drive!(
+            input,
+            DictionaryDecoder::new(bytes.clone(), input.num_values.into()),
+            |d: &mut DictionaryDecoder<Buffer>, n| {
+                match kind {
+                    0 => d.read_keys(n, len, &mut keys),
+                    1 => d.read_fixed(n, &numbers, &mut values),
+                    2 => d.read_bytes(n, &texts, &mut bytes_sink),
+                    _ => d.read_bytes(n, &texts, &mut views),
+                }
             }
-        });
+        );
     }
     assert!(keys.as_slice().iter().all(|&key| (key as usize) < len));
 }
@@ -180,7 +189,9 @@ fn booleans(input: &Input<'_>, bytes: Buffer) {
     let packed = RleDecoder::new(bytes.clone(), input.num_values.into(), 1);
     drive!(input, packed, |d: &mut RleDecoder<Buffer>, n| d.read_bits(n, &mut bits));
     let old = BitPackedDecoder::new(bytes, input.num_values.into(), input.width % 9);
-    drive!(input, old, |d: &mut BitPackedDecoder<Buffer>, n| d.next_run(n, &mut levels).map(|run| match run {
-        LevelRun::Constant { len, .. } | LevelRun::Packed { len } => len,
-    }));
+    drive!(input, old, |d: &mut BitPackedDecoder<Buffer>, n| d.next_run(n, &mut levels).map(
+        |run| match run {
+            LevelRun::Constant { len, .. } | LevelRun::Packed { len } => len,
+        }
+    ));
 }

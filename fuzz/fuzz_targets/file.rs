@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     read(file.scan().offset(2).limit(5), 20);
     for index in 0..file.metadata().num_row_groups().min(4) {
         let Ok(row_group) = file.row_group(index) else { continue };
-        for column in 0..row_group.num_columns().min(8) {
+        for column in 0..file.metadata().schema().num_leaves().min(8) {
             let Ok(chunk) = row_group.column(column) else { continue };
             let _ = (chunk.column_index(), chunk.offset_index(), chunk.bloom_filter());
         }

@@ -49,7 +49,9 @@ fn add(node: &Node, name: &str, optional: &mut u32, schema: &mut SchemaBuilder, 
         }
         Node::List(item) => {
             let list = schema.group(name, repetition, |group| {
-                group.group("list", Repetition::Repeated, |list| add(item, "element", optional, list, depth + 1));
+                group.group("list", Repetition::Repeated, |list| {
+                    add(item, "element", optional, list, depth + 1)
+                });
             });
             list.logical(LogicalType::List);
         }
@@ -78,7 +80,8 @@ fn file(input: &Input<'_>) -> marquetry::Result<Vec<u8>> {
         let start = bytes.len();
         let mut num_values = 0;
         for page in input.pages.iter().skip(leaf * share).take(share) {
-            let mut header = DataPageHeaderV2::new(page.num_values.into(), 0, page.num_rows.into(), Encoding::Plain);
+            let mut header =
+                DataPageHeaderV2::new(page.num_values.into(), 0, page.num_rows.into(), Encoding::Plain);
             header.repetition_levels_byte_length = page.rep.len();
             header.definition_levels_byte_length = page.def.len();
             num_values += u64::from(page.num_values);

@@ -7,6 +7,7 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use marquetry::arrow::array::builder::{Int32Builder, ListBuilder};
 use marquetry::arrow::array::{ArrayRef, BinaryArray, Float64Array, RecordBatch, StringArray};
+use marquetry::arrow::schema::{DataType, Field};
 use marquetry::metadata::{Compression, Encoding};
 use marquetry::{ColumnOptions, PageVersion, ParquetFile, ParquetWriter, WriteOptions};
 
@@ -32,7 +33,9 @@ struct Input<'a> {
 }
 
 fn batch(rows: &[Row<'_>]) -> RecordBatch {
-    let mut lists = ListBuilder::new(Int32Builder::new());
+    // The name that the format gives to elements, and files give back.
+    let element = Field::new("element", DataType::Int32, true);
+    let mut lists = ListBuilder::new(Int32Builder::new()).with_field(element);
     rows.iter().for_each(|row| lists.append_option(row.list.clone()));
     let columns: [(&str, ArrayRef, bool); 4] = [
         ("text", Arc::new(rows.iter().map(|row| row.text).collect::<StringArray>()), true),
