@@ -56,7 +56,7 @@ fn find<S: ByteStrings>(
 }
 
 /// Keys in the first-level cache.
-const BLOCK: usize = 256;
+const BLOCK: usize = 1024;
 /// Bytes that all may share before they are compared in the usual way.
 const DEEPEST: usize = 128;
 
@@ -74,7 +74,9 @@ fn block_keys<S: ByteStrings>(
     let mut depth = 0;
     loop {
         values.keys(start, depth, keys);
-        keys.iter_mut().for_each(|key| *key ^= flip);
+        if flip != 0 {
+            keys.iter_mut().for_each(|key| *key ^= flip);
+        }
         let Some((low, high)) = extremes(keys) else { return (None, None) };
         let [min, max] = found.map(|at| key_of(values.value(at).get(depth..).unwrap_or_default()) ^ flip);
         if low != high || [min, max] != [low, low] || depth >= DEEPEST {
@@ -125,4 +127,38 @@ fn contains_avx512(keys: &[u64], wanted: u64) -> bool {
 #[target_feature(enable = "avx2")]
 fn contains_avx2(keys: &[u64], wanted: u64) -> bool {
     contains_generic(keys, wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrow::array::BinaryArray;
+    use crate::encoding::testing::random;
+    use crate::raw::byte_strings::OffsetBytes;
+
+    /// Whole blocks and more: rising, falling, all alike, of any length, alike for longer than the deepest key.
+    fn samples() -> Vec<Vec<Vec<u8>>> {
+        let mut next = random(8);
+        let shared = "x".repeat(DEEPEST + 20);
+        let numbers =
+            |prefix: &str| (0..5000).map(|i| format!("{prefix}{i}").into_bytes()).collect::<Vec<_>>();
+        let mut samples =
+            vec![vec![b"alike".to_vec(); 3000], numbers(""), numbers("twelve bytes"), numbers(&shared)];
+        let mut sorted = numbers("ab");
+        sorted.sort();
+        samples.extend([sorted.clone(), sorted.into_iter().rev().collect()]);
+        samples.push((0..5000).map(|_| vec![0; (next() % 30) as usize]).collect());
+        samples.push((0..5000).map(|_| next().to_le_bytes()[..(next() % 9) as usize].to_vec()).collect());
+        samples
+    }
+
+    #[test]
+    fn blocks_equal_brute_force() {
+        for values in samples() {
+            let array = BinaryArray::from_iter_values(&values);
+            let (min, max) = byte_extremes(OffsetBytes::of(&array)).unwrap();
+            assert_eq!((values.iter().min(), values.iter().max()), (Some(&values[min]), Some(&values[max])));
+        }
+        assert_eq!(byte_extremes(&[][..]), None);
+    }
 }
