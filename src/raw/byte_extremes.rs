@@ -11,12 +11,12 @@ use crate::raw::extremes::extremes;
 
 /// Where they are in the order of unsigned bytes; `None` of no values.
 pub(crate) fn byte_extremes(values: impl ByteStrings) -> Option<(usize, usize)> {
-    find(values, 0, Ord::cmp)
+    find(Isa::best(), values, 0, Ord::cmp)
 }
 
 /// Where they are in the order of signed big-endian numbers, all of one length; `None` of no values.
 pub(crate) fn decimal_extremes(values: impl ByteStrings) -> Option<(usize, usize)> {
-    find(values, 1 << 63, compare_decimals)
+    find(Isa::best(), values, 1 << 63, compare_decimals)
 }
 
 /// Of one length, so that only the sign makes them other than unsigned bytes.
@@ -27,6 +27,7 @@ pub(crate) fn compare_decimals(a: &[u8], b: &[u8]) -> Ordering {
 
 /// `flip` makes the order of the first keys, as numbers, that of `compare`.
 fn find<S: ByteStrings>(
+    isa: Isa,
     values: S,
     flip: u64,
     compare: impl Fn(&[u8], &[u8]) -> Ordering,
@@ -38,15 +39,21 @@ fn find<S: ByteStrings>(
     let mut keys = [0u64; BLOCK];
     for start in (0..values.len()).step_by(BLOCK) {
         let keys = keys.get_mut(..BLOCK.min(values.len() - start)).unwrap_or_default();
-        let (low, high) = block_keys(values, start, [min, max], flip, keys);
+        let (low, high) = match block_keys(isa, values, start, [min, max], flip, keys) {
+            Block::Keys(low, high) => (low, high),
+            Block::Found(found) => {
+                [min, max] = found;
+                continue;
+            }
+        };
         if let Some(low) = low {
-            each_equal(keys, low, |at| {
+            each_equal(isa, keys, low, |at| {
                 let at = start + at;
                 min = if compare(values.value(at), values.value(min)).is_lt() { at } else { min };
             });
         }
         if let Some(high) = high {
-            each_equal(keys, high, |at| {
+            each_equal(isa, keys, high, |at| {
                 let at = start + at;
                 max = if compare(values.value(at), values.value(max)).is_gt() { at } else { max };
             });
@@ -60,73 +67,133 @@ const BLOCK: usize = 1024;
 /// Bytes that all may share before they are compared in the usual way.
 const DEEPEST: usize = 128;
 
-/// Fills `keys` with the keys of a block; gives the smallest and the largest of them, each where a value that has it may be
-/// better than the one found so far.
+/// What is known of a block of values.
+enum Block {
+    /// The smallest and the largest key, each where a value that has it may be better than the one found so far.
+    Keys(Option<u64>, Option<u64>),
+    /// The best, the block included.
+    Found([usize; 2]),
+}
+
+/// Fills `keys` with the keys of a block.
 ///
-/// Where all keys of the block and those found are the same, nothing is told apart by them: the 8 bytes behind are taken.
+/// Where all keys of the block and those found are the same, nothing is told apart by them. Values are compared 64 bytes at
+/// once then, or, where the machine cannot, the keys are those of the 8 bytes behind.
 fn block_keys<S: ByteStrings>(
+    isa: Isa,
     values: S,
     start: usize,
     found: [usize; 2],
     mut flip: u64,
     keys: &mut [u64],
-) -> (Option<u64>, Option<u64>) {
+) -> Block {
     let mut depth = 0;
     loop {
         values.keys(start, depth, keys);
         if flip != 0 {
             keys.iter_mut().for_each(|key| *key ^= flip);
         }
-        let Some((low, high)) = extremes(keys) else { return (None, None) };
+        let Some((low, high)) = extremes(keys) else { return Block::Keys(None, None) };
         let [min, max] = found.map(|at| key_of(values.value(at).get(depth..).unwrap_or_default()) ^ flip);
         if low != high || [min, max] != [low, low] || depth >= DEEPEST {
-            return ((low <= min).then_some(low), (high >= max).then_some(high));
+            return Block::Keys((low <= min).then_some(low), (high >= max).then_some(high));
+        }
+        #[cfg(target_arch = "x86_64")]
+        if isa == Isa::Avx512 {
+            // SAFETY: the machine runs the instruction set.
+            return Block::Found(unsafe { x86::wide_extremes(values, start, keys.len(), found) });
         }
         (depth, flip) = (depth + 8, 0);
     }
 }
 
 /// Calls `found` with the index of each key that is `wanted`.
-fn each_equal(keys: &[u64], wanted: u64, mut found: impl FnMut(usize)) {
+fn each_equal(isa: Isa, keys: &[u64], wanted: u64, mut found: impl FnMut(usize)) {
     for (number, chunk) in keys.chunks(CHUNK).enumerate() {
-        if contains(chunk, wanted) {
-            let equal = chunk.iter().enumerate().filter(|(_, key)| **key == wanted);
-            equal.for_each(|(at, _)| found(number * CHUNK + at));
+        let mut equal = equal_mask(isa, chunk, wanted);
+        while equal != 0 {
+            found(number * CHUNK + equal.trailing_zeros() as usize);
+            equal &= equal - 1;
         }
     }
 }
 
-/// Keys that are compared at once.
-const CHUNK: usize = 32;
+/// Keys that are compared at once: the bits of a mask.
+const CHUNK: usize = 64;
 
-fn contains(keys: &[u64], wanted: u64) -> bool {
-    match Isa::best() {
-        // SAFETY: the machine runs the instruction set, whose features are those of the function.
+/// Bit `i` where key `i` is `wanted`.
+fn equal_mask(isa: Isa, keys: &[u64], wanted: u64) -> u64 {
+    match (isa, <&[u64; CHUNK]>::try_from(keys).ok()) {
+        // SAFETY: the machine runs the instruction set.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { contains_avx512(keys, wanted) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { contains_avx2(keys, wanted) },
-        Isa::Portable => contains_generic(keys, wanted),
+        (Isa::Avx512, Some(keys)) => unsafe { x86::equal_mask(keys, wanted) },
+        _ => keys.iter().rev().fold(0, |mask, key| mask << 1 | u64::from(*key == wanted)),
     }
 }
 
-/// Without an early end, so that it becomes vector instructions.
-#[inline(always)]
-fn contains_generic(keys: &[u64], wanted: u64) -> bool {
-    keys.iter().fold(false, |any, key| any | (*key == wanted))
-}
-
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
-fn contains_avx512(keys: &[u64], wanted: u64) -> bool {
-    contains_generic(keys, wanted)
-}
+mod x86 {
+    use std::arch::x86_64::*;
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn contains_avx2(keys: &[u64], wanted: u64) -> bool {
-    contains_generic(keys, wanted)
+    use super::{ByteStrings, CHUNK};
+    use crate::raw::append::x86::low_bits;
+
+    /// # Safety
+    /// The machine has the feature.
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn equal_mask(keys: &[u64; CHUNK], wanted: u64) -> u64 {
+        let wanted = _mm512_set1_epi64(wanted.cast_signed());
+        let (eights, _) = keys.as_chunks::<8>();
+        eights.iter().rev().fold(0, |mask, eight| {
+            // SAFETY: 64 bytes are read.
+            let keys = unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) };
+            mask << 8 | u64::from(_mm512_cmpeq_epi64_mask(keys, wanted))
+        })
+    }
+
+    /// The smallest and the largest of `found` and of `n` values from `start` on, by their first 64 bytes at once.
+    ///
+    /// # Safety
+    /// The machine has the features.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,popcnt")]
+    pub(super) unsafe fn wide_extremes<S: ByteStrings>(
+        values: S,
+        start: usize,
+        n: usize,
+        found: [usize; 2],
+    ) -> [usize; 2] {
+        let [mut min, mut max] = found;
+        let (mut low, mut high) = (load(values.value(min)), load(values.value(max)));
+        for at in start..start + n {
+            let bytes = load(values.value(at));
+            if is_greater(bytes, high, || values.value(at) > values.value(max)) {
+                (max, high) = (at, bytes);
+            } else if is_greater(low, bytes, || values.value(at) < values.value(min)) {
+                (min, low) = (at, bytes);
+            }
+        }
+        [min, max]
+    }
+
+    /// The first byte that differs decides, be it one of the zeros that stand for what is not there; `otherwise`
+    /// where none does.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,popcnt")]
+    fn is_greater(a: __m512i, b: __m512i, otherwise: impl FnOnce() -> bool) -> bool {
+        let differ = _mm512_cmpneq_epi8_mask(a, b);
+        match differ {
+            0 => otherwise(),
+            _ => _mm512_cmpgt_epu8_mask(a, b) & differ & differ.wrapping_neg() != 0,
+        }
+    }
+
+    /// The first 64 bytes, and zeros.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,popcnt")]
+    fn load(value: &[u8]) -> __m512i {
+        // SAFETY: what the mask leaves out is not loaded.
+        unsafe { _mm512_maskz_loadu_epi8(low_bits(value.len()), value.as_ptr().cast()) }
+    }
 }
 
 #[cfg(test)]
@@ -156,8 +223,11 @@ mod tests {
     fn blocks_equal_brute_force() {
         for values in samples() {
             let array = BinaryArray::from_iter_values(&values);
-            let (min, max) = byte_extremes(OffsetBytes::of(&array)).unwrap();
-            assert_eq!((values.iter().min(), values.iter().max()), (Some(&values[min]), Some(&values[max])));
+            for isa in Isa::available() {
+                let (min, max) = find(isa, OffsetBytes::of(&array), 0, Ord::cmp).unwrap();
+                let expected = (values.iter().min(), values.iter().max());
+                assert_eq!((Some(&values[min]), Some(&values[max])), expected, "{isa:?}");
+            }
         }
         assert_eq!(byte_extremes(&[][..]), None);
     }
