@@ -66,6 +66,9 @@ impl RleEncoder {
             rest = self.continue_run(after);
             rest = self.complete_group(rest);
         }
+        if !rest.is_empty() && self.packed.len() >= MAX_PACKED {
+            self.write_packed();
+        }
         self.packed.extend_from_slice(rest);
     }
 
@@ -131,7 +134,7 @@ impl RleEncoder {
         rest
     }
 
-    /// Fills up the group that is not whole.
+    /// Fills up the group that is not whole; if all of it is one value, that is a run.
     fn complete_group<'v>(&mut self, values: &'v [u32]) -> &'v [u32] {
         let within = self.packed.len() % GROUP;
         if within == 0 {
@@ -139,7 +142,17 @@ impl RleEncoder {
         }
         let (filler, rest) = values.split_at(values.len().min(GROUP - within));
         self.packed.extend_from_slice(filler);
-        rest
+        match self.packed.last_chunk::<GROUP>() {
+            Some(&[first, ref others @ ..])
+                if within + filler.len() == GROUP && *others == [first; GROUP - 1] =>
+            {
+                self.packed.truncate(self.packed.len() - GROUP);
+                (self.value, self.repeats) = (first, GROUP);
+                let rest = self.continue_run(rest);
+                self.complete_group(rest)
+            }
+            _ => rest,
+        }
     }
 
     #[inline]
@@ -329,7 +342,7 @@ mod tests {
             for longest in [1, 3, 20, 90, 3000] {
                 for n in COUNTS {
                     let values = sample(n, width, longest, u64::from(width) + longest);
-                    let mut encoder = RleEncoder::new(width);
+                    let (mut encoder, mut first) = (RleEncoder::new(width), None);
                     for step in [n.max(1), 1, 5, 8, 100] {
                         if step < 8 && n > 1025 {
                             continue;
@@ -340,6 +353,7 @@ mod tests {
                         encoder.flush(&mut page);
                         assert!(page.len() <= size, "{} of {size}", page.len());
                         assert_eq!(decode(&page, n, width), values, "width {width} n {n} step {step}");
+                        assert_eq!(first.get_or_insert(page.clone()), &page, "the same bytes however cut");
                         assert!(page.len() <= n.div_ceil(8) * usize::from(width) + 8 + n / 1000);
                     }
                 }
