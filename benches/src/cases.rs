@@ -175,7 +175,7 @@ const SHAPES: [(&str, Nulls); 3] =
 
 /// What a flat column holds.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+pub(crate) enum Kind {
     I32,
     /// Numbers of twenty bits.
     SmallI32,
@@ -189,6 +189,9 @@ enum Kind {
     ShortUtf8,
     /// Sorted, so that neighbours share a prefix.
     Urls,
+    /// So many letters each.
+    #[cfg_attr(not(feature = "arrow-60"), allow(dead_code))]
+    Text(usize),
     Binary16,
     Fixed16,
     /// Of 38 digits: 16 bytes big-endian in the file.
@@ -213,6 +216,7 @@ impl Kind {
             Kind::Utf8 => "utf8".into(),
             Kind::ShortUtf8 => "utf8-short".into(),
             Kind::Urls => "utf8-urls".into(),
+            Kind::Text(len) => format!("utf8x{len}"),
             Kind::Binary16 => "binary16".into(),
             Kind::Fixed16 => "fixed16".into(),
             Kind::Decimal => "decimal38".into(),
@@ -222,7 +226,7 @@ impl Kind {
         }
     }
 
-    fn column(self, rng: &mut Rng, nulls: Nulls, len: usize) -> (Field, ArrayRef) {
+    pub(crate) fn column(self, rng: &mut Rng, nulls: Nulls, len: usize) -> (Field, ArrayRef) {
         let nullable = nulls != Nulls::None;
         let nulls = nulls.validity(rng, len);
         let column = match self {
@@ -232,6 +236,7 @@ impl Kind {
                     "i64" => Kind::I64,
                     "f64" => Kind::F64,
                     "utf8" => Kind::Utf8,
+                    "text16" => Kind::Text(16),
                     "binary" => Kind::Binary16,
                     _ => Kind::Decimal,
                 };
@@ -295,6 +300,7 @@ impl Kind {
                     text.push_str(&format!("https://www.example.com/cat-{category}/item-{at}?ref={r}"));
                 }))
             }
+            Kind::Text(n) => Arc::new(texts(rng, nulls, len, |rng, text| letters(rng, text, n, n))),
             Kind::Binary16 => {
                 let values = texts(rng, nulls, len, |rng, text| letters(rng, text, 16, 16));
                 crate::arrow::cast::cast(&values, &DataType::Binary).expect("text is bytes")

@@ -1,7 +1,7 @@
 //! Marquetry against the usual Rust reader of Parquet (the `parquet` crate), on the same bytes.
 //!
 //! Takes random arrays and layouts, has the rival write them, and reads the files with both: `tests/` asks for
-//! equal answers, `read.rs` and the binary `ratios` ask how fast. Knows nothing of marquetry but its public names.
+//! equal answers, `read.rs` and the binary `versus` ask how fast. Knows nothing of marquetry but its public names.
 
 pub mod arrays;
 pub mod cases;
@@ -13,6 +13,9 @@ pub mod records;
 pub mod rival;
 pub mod seeds;
 pub mod types;
+// The rival opens its parts in release 60 alone (see `Cargo.toml`).
+#[cfg(feature = "arrow-60")]
+pub mod versus;
 
 /// The Arrow release that both speak.
 pub mod arrow {
