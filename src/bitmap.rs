@@ -304,7 +304,7 @@ fn word_at(bytes: &[u8], at: usize, len: usize) -> u64 {
 
 /// The low `n <= 64` bits of `word`.
 #[inline]
-fn mask(word: u64, n: usize) -> u64 {
+pub(crate) fn mask(word: u64, n: usize) -> u64 {
     if n >= 64 { word } else { word & ((1 << n) - 1) }
 }
 

@@ -6,7 +6,7 @@
 //! Two laxities, as Arrow C++ has them: a run of no values is passed over, and the last bit-packed run may lack the
 //! bytes of its padding. Values whose bits are not there are an error.
 
-use crate::bitmap::{Bitmap, Bits};
+use crate::bitmap::{Bitmap, Bits, mask};
 use crate::cursor::Cursor;
 use crate::encoding::PageBytes;
 use crate::error::{Error, Result};
@@ -106,7 +106,20 @@ impl<B: PageBytes> RleDecoder<B> {
         self.check_count(n)?;
         let values = sink.as_mut_vec();
         let mut left = n;
+        values.reserve(n);
         while left > 0 {
+            left -= self.short_runs(left, |value, len| match len {
+                // One store of sixteen, whatever the length.
+                ..=16 => {
+                    let end = values.len() + len;
+                    values.extend_from_slice(&[value.cast_signed(); 16]);
+                    values.truncate(end);
+                }
+                _ => values.resize(values.len() + len, value.cast_signed()),
+            });
+            if left == 0 {
+                break;
+            }
             let len = self.peek(left)?;
             match self.state.run {
                 Run::Constant(value) => values.resize(values.len() + len, value.cast_signed()),
@@ -128,14 +141,19 @@ impl<B: PageBytes> RleDecoder<B> {
         if self.remaining() == 0 {
             return Ok(None);
         }
-        self.peek(1)?;
-        let mut value = [0];
-        match self.state.run {
-            Run::Constant(constant) => value = [constant],
-            Run::Packed { start, next } => unpack_u32(self.packed(start), next, self.bit_width, &mut value),
+        if self.state.left == 0 {
+            self.peek(1)?;
         }
-        self.advance(1);
-        let [value] = value;
+        let value = match &mut self.state.run {
+            Run::Constant(value) => *value,
+            Run::Packed { start, next } => {
+                let bit = *next * usize::from(self.bit_width);
+                *next += 1;
+                packed_value(&self.bytes, *start + bit / 8, bit % 8, self.bit_width)
+            }
+        };
+        self.state.position += 1;
+        self.state.left -= 1;
         Ok(Some(value))
     }
 
@@ -149,8 +167,15 @@ impl<B: PageBytes> RleDecoder<B> {
             return Err(Error::invalid(format!("values of {} bits are not bits", self.bit_width)));
         }
         self.check_count(n)?;
+        bitmap.reserve(n);
         let mut left = n;
         while left > 0 {
+            if self.bit_width == 1 {
+                left -= self.short_bit_runs(left, bitmap);
+            }
+            if left == 0 {
+                break;
+            }
             let len = self.peek(left)?;
             match self.state.run {
                 Run::Packed { start, next } if self.bit_width == 1 => {
@@ -232,6 +257,13 @@ impl<B: PageBytes> RleDecoder<B> {
             if self.remaining() == 0 {
                 break;
             }
+            let mut rest = rest;
+            let short = self.short_runs(rest.len().min(self.remaining()), |value, len| {
+                let (slots, after) = std::mem::take(&mut rest).split_at_mut(len);
+                slots.fill(value);
+                rest = after;
+            });
+            filled += short;
             let len = self.peek(rest.len().min(self.remaining()))?;
             let Some(slots) = rest.get_mut(..len) else { break };
             match self.state.run {
@@ -282,6 +314,62 @@ impl<B: PageBytes> RleDecoder<B> {
     }
 
     /// Moves within the current run.
+    /// Hands on equal values run by run, as far as whole runs follow that are shorter than 64 and no longer than what is
+    /// left of `max`; gives how many values that were. Any other run, and any fault, is left to [`RleDecoder::peek`].
+    #[inline]
+    fn short_runs(&mut self, max: usize, mut run: impl FnMut(u32, usize)) -> usize {
+        let bytes = match self.state.left {
+            0 => self.bytes.get(self.state.next_run..).unwrap_or_default(),
+            _ => return 0,
+        };
+        let value_len = usize::from(self.bit_width).div_ceil(8);
+        let value_mask = [0, 0xff, 0xffff, 0xff_ffff].get(value_len).copied().unwrap_or(u32::MAX);
+        let (mut at, mut taken) = (0, 0);
+        while let Some(&[header, a, b, c, d]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<5>()) {
+            let len = usize::from(header >> 1);
+            let value = u32::from_le_bytes([a, b, c, d]) & value_mask;
+            if header & 0x81 != 0 || len > max - taken || u64::from(value) >> self.bit_width > 0 {
+                break;
+            }
+            run(value, len);
+            taken += len;
+            at += 1 + value_len;
+        }
+        self.state.next_run += at;
+        self.state.position += taken;
+        taken
+    }
+
+    /// As [`RleDecoder::short_runs`], for bits, and for packed runs of up to 64 of them too.
+    fn short_bit_runs(&mut self, max: usize, bitmap: &mut Bitmap) -> usize {
+        let bytes = match self.state.left {
+            0 => self.bytes.get(self.state.next_run..).unwrap_or_default(),
+            _ => return 0,
+        };
+        let (mut at, mut taken) = (0, 0);
+        while let Some(&[header, a, b, c, d, e, f, g, h]) =
+            bytes.get(at..).and_then(|rest| rest.first_chunk::<9>())
+        {
+            let (len, byte_len, word) = match header & 1 {
+                0 => (usize::from(header >> 1), 1, u64::from(a).wrapping_neg()),
+                _ => {
+                    let byte_len = usize::from(header >> 1);
+                    (8 * byte_len, byte_len, u64::from_le_bytes([a, b, c, d, e, f, g, h]))
+                }
+            };
+            // More than 64, or a value of more than a bit.
+            if header >= 0x80 || len > (max - taken).min(64) || header & 1 == 0 && a > 1 {
+                break;
+            }
+            bitmap.push_word(mask(word, len), len);
+            taken += len;
+            at += 1 + byte_len;
+        }
+        self.state.next_run += at;
+        self.state.position += taken;
+        taken
+    }
+
     fn advance(&mut self, n: usize) {
         self.state.position += n;
         self.state.left -= n;
@@ -323,6 +411,18 @@ impl<B: PageBytes> RleDecoder<B> {
     fn packed(&self, start: usize) -> &[u8] {
         self.bytes.get(start..).unwrap_or_default()
     }
+}
+
+/// The value of `width` bits at bit `shift` of byte `at`, as far as the bytes go.
+#[inline]
+#[allow(clippy::cast_possible_truncation)] // at most 32 bits
+fn packed_value(bytes: &[u8], at: usize, shift: usize, width: u8) -> u32 {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let word = match rest.first_chunk::<8>() {
+        Some(eight) => u64::from_le_bytes(*eight),
+        None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    (word >> shift & ((1 << width) - 1)) as u32
 }
 
 /// Refuses to go past the last value.

@@ -83,7 +83,11 @@ pub(crate) fn dictionary_array(
             match key_type {
                 DataType::Int32 => {
                     let keys = PrimitiveArray::<Int32Type>::try_new(ScalarBuffer::from(keys), nulls)?;
-                    Ok(Arc::new(DictionaryArray::try_new(keys, values)?))
+                    // Without values the keys of null slots are no indices.
+                    Ok(match values.is_empty() {
+                        true => Arc::new(DictionaryArray::try_new(keys, values)?),
+                        false => Arc::new(crate::raw::dictionary_array::dictionary_array(keys, values)?),
+                    })
                 }
                 $(DataType::$variant => {
                     let keys = keys.into_iter().map(|key| {

@@ -12,6 +12,7 @@ pub(crate) mod byte_strings;
 pub(crate) mod byte_table;
 pub(crate) mod delta;
 pub(crate) mod extremes;
+pub(crate) mod dictionary_array;
 pub(crate) mod fixed;
 pub(crate) mod front_coding;
 pub(crate) mod front_coding_encode;

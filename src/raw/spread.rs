@@ -29,12 +29,23 @@ fn spread_with<T: FixedWidth>(
         match size_of::<T>() {
             4 if align_of::<T>() == 4 => blocks(slots.cast::<u32>(), from, validity, kernels.spread_4, zero),
             8 if align_of::<T>() == 8 => blocks(slots.cast::<u64>(), from, validity, kernels.spread_8, zero),
-            16 if align_of::<T>() >= 8 => {
-                blocks(slots.cast::<[u64; 2]>(), from, validity, generic::spread_16, zero);
-            }
+            16 => blocks(slots.cast::<[u8; 16]>(), from, validity, kernels.spread_16, zero),
             _ => blocks(slots, from, validity, generic::spread, zero),
         }
     }
+    Ok(())
+}
+
+/// As [`spread`], for values of 16 bytes each that lie end to end from byte `start` of `values` on.
+///
+/// # Errors
+/// As [`spread`].
+pub(crate) fn spread_bytes_16(values: &mut Vec<u8>, start: usize, validity: Bits<'_>) -> Result<()> {
+    let from = check_count(values.len() / 16, start / 16, validity)?;
+    values.resize(start + 16 * validity.len(), 0);
+    let slots = values.get_mut(start..).unwrap_or_default().as_mut_ptr();
+    // SAFETY: there are 16 bytes a bit, and `from` values in the first of them; bytes have no alignment.
+    unsafe { blocks(slots.cast::<[u8; 16]>(), from, validity, Kernels::best().spread_16, zero) };
     Ok(())
 }
 

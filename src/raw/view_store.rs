@@ -4,7 +4,8 @@
 //! these hold, always:
 //! - a view of more than 12 bytes points into `buffers` (or into `open`, which becomes `buffers[open_index]`), begins
 //!   with the four bytes it points at, and every buffer is shorter than 2 GiB;
-//! - the first `checked` views are UTF-8.
+//! - the first `checked` views are UTF-8;
+//! - the views of `plain` are of all values in its bytes, in that order.
 // A view is four numbers of 32 bits in one of 128: taking it apart cuts, on purpose.
 #![allow(clippy::cast_possible_truncation)]
 
@@ -42,6 +43,17 @@ pub(crate) struct ViewStore {
     open: Vec<u8>,
     open_index: Option<usize>,
     checked: usize,
+    /// The last values that were taken from a `PLAIN` page, all of them.
+    plain: Option<PlainRun>,
+}
+
+/// Views of values that lie one after the other in a page, each behind its length.
+#[derive(Debug, Clone)]
+struct PlainRun {
+    views: Range<usize>,
+    buffer: usize,
+    /// Where in the buffer the lengths and values are.
+    bytes: Range<usize>,
 }
 
 impl ViewStore {
@@ -144,6 +156,7 @@ impl ViewStore {
             return Err(Error::end_of_data("byte arrays", n, bytes.len() / 4));
         }
         let lent = source.and_then(|source| self.lent(bytes, source));
+        let first = self.views.len();
         self.views.reserve(n);
         let mut page = Page { bytes: bytes.as_ptr(), byte_len: bytes.len(), at: 0, wanted: n };
         loop {
@@ -167,6 +180,11 @@ impl ViewStore {
             page.at = cursor.position();
             page.wanted -= 1;
         }
+        self.plain = lent.map(|Lent { index, offset }| PlainRun {
+            views: first..self.views.len(),
+            buffer: index as usize,
+            bytes: offset..offset + page.at,
+        });
         Ok((n, page.at))
     }
 
@@ -247,6 +265,7 @@ impl ViewStore {
 
     pub(crate) fn spread(&mut self, start: usize, validity: Bits<'_>) -> Result<()> {
         let all = self.checked == self.views.len();
+        self.plain = None;
         spread(&mut self.views, start, validity)?;
         self.checked = if all { self.views.len() } else { self.checked.min(start) };
         Ok(())
@@ -263,6 +282,7 @@ impl ViewStore {
     /// Keeps the views before `at` and gives those at and after it, with the buffers that they need.
     pub(crate) fn split_off(&mut self, at: usize) -> Self {
         self.close();
+        self.plain = None;
         let mut views = self.views.split_off(at.min(self.views.len()));
         let mut moved: Vec<Option<u32>> = vec![None; self.buffers.len()];
         let mut buffers = Vec::new();
@@ -280,7 +300,7 @@ impl ViewStore {
         }
         let checked = self.checked.saturating_sub(self.views.len());
         self.checked = self.checked.min(self.views.len());
-        ViewStore { views, buffers, open: Vec::new(), open_index: None, checked }
+        ViewStore { views, buffers, open: Vec::new(), open_index: None, checked, plain: None }
     }
 
     /// Makes the open buffer one of the others.
@@ -307,6 +327,9 @@ impl ViewStore {
     /// # Errors
     /// Names the first value that is not.
     pub(crate) fn check_utf8(&mut self) -> Result<()> {
+        if let Some(run) = self.plain.take().filter(|run| self.plain_utf8(run)) {
+            self.checked = run.views.end;
+        }
         while self.checked < self.views.len() {
             let run = self.checked..self.views.len().min(self.checked + TOGETHER);
             let views = self.views.get(run.clone()).unwrap_or_default();
@@ -320,6 +343,16 @@ impl ViewStore {
             self.checked = run.end;
         }
         Ok(())
+    }
+
+    /// Whether all of `run`, which nothing unchecked stands before, is UTF-8, as far as one look at its part of the page
+    /// shows. A length below 128 is ASCII, so that no character reaches from one value into the next.
+    fn plain_utf8(&self, run: &PlainRun) -> bool {
+        let views = self.views.get(run.views.clone()).unwrap_or_default();
+        let bytes = self.buffers.get(run.buffer).and_then(|buffer| buffer.get(run.bytes.clone()));
+        run.views.start == self.checked
+            && views.iter().fold(0, |all, view| all | *view as u32) < 128
+            && bytes.is_some_and(is_utf8)
     }
 
     /// Whether the long ones of `views` are UTF-8, as far as that shows when those that lie near one another are checked

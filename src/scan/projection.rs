@@ -1,5 +1,7 @@
 //! Names to columns.
 
+use std::collections::HashMap;
+
 use crate::arrow::schema::DataType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::ParquetFile;
@@ -42,11 +44,19 @@ impl Projection {
                 file.columns_of(&keep)
             }
         };
+        let top = if types.is_empty() { HashMap::new() } else { names_of(schema, &columns) };
         for (name, data_type) in types {
-            let nodes = find_nodes(schema, &ColumnWish::Name(name.clone()))?;
-            for column in &mut columns {
-                for &node in &nodes {
-                    let typed = |column: &Column| with_output_type(column, schema, data_type);
+            let typed = |column: &Column| with_output_type(column, schema, data_type);
+            if let Some(places) = top.get(name.as_str()) {
+                for &place in places {
+                    if let Some(column) = columns.get_mut(place) {
+                        *column = typed(column)?;
+                    }
+                }
+                continue;
+            }
+            for node in find_nodes(schema, &ColumnWish::Name(name.clone()))? {
+                for column in &mut columns {
                     if let Some(replaced) = replace(column, node, &typed)? {
                         *column = replaced;
                     }
@@ -61,6 +71,15 @@ impl Projection {
     pub(crate) fn leaves(&self) -> Vec<usize> {
         self.columns.iter().flat_map(Column::leaves).collect()
     }
+}
+
+/// Where among `columns` the top-level names are: a file may have thousands, and a type for each.
+fn names_of<'a>(schema: &'a Schema, columns: &[Column]) -> HashMap<&'a str, Vec<usize>> {
+    let mut places: HashMap<_, Vec<_>> = HashMap::new();
+    for (place, column) in columns.iter().enumerate() {
+        places.entry(schema.node(column.node).name.as_str()).or_default().push(place);
+    }
+    places
 }
 
 fn find_leaves(schema: &Schema, wish: &ColumnWish) -> Result<Vec<usize>> {

@@ -5,7 +5,7 @@ use crate::arrow::buffer::{Buffer, NullBuffer};
 use crate::bitmap::Bits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::raw::front_coding::FrontCoded;
-use crate::raw::spread::check_count;
+use crate::raw::spread::{check_count, spread_bytes_16};
 use crate::sink::{ByteSink, Sink, check_width};
 
 /// Byte strings of `width` bytes each, end to end.
@@ -94,12 +94,12 @@ impl Sink for FixedBytesSink {
         let mut from = check_count(self.len, start, validity)?;
         self.pad(validity.len() - from)?;
         self.len = start + validity.len();
-        self.values.resize(self.len * self.width, 0);
         let first = start * self.width;
         if self.width == 16 {
-            spread_16(self.values.get_mut(first..).unwrap_or_default(), from, validity);
-            return Ok(());
+            // A UUID's width.
+            return spread_bytes_16(&mut self.values, first, validity);
         }
+        self.values.resize(self.len * self.width, 0);
         for to in (0..validity.len()).rev() {
             if from == to + 1 {
                 break;
@@ -130,23 +130,6 @@ impl Sink for FixedBytesSink {
         };
         self.len = at;
         tail
-    }
-}
-
-/// Spreads the first `from` values of 16 bytes (a UUID's width) to the slots of `validity`: by a mask, where a choice
-/// would become a branch that nobody can foresee.
-fn spread_16(values: &mut [u8], mut from: usize, validity: Bits<'_>) {
-    let (slots, _) = values.as_chunks_mut::<16>();
-    for to in (0..validity.len().min(slots.len())).rev() {
-        if from == to + 1 {
-            return;
-        }
-        let valid = u128::from(validity.get(to));
-        from -= usize::from(valid == 1);
-        let value = slots.get(from).copied().unwrap_or_default();
-        if let Some(slot) = slots.get_mut(to) {
-            *slot = (u128::from_le_bytes(value) & valid.wrapping_neg()).to_le_bytes();
-        }
     }
 }
 

@@ -229,6 +229,29 @@ mod tests {
     }
 
     #[test]
+    fn a_character_does_not_reach_into_the_next_length() {
+        // 128 is a length whose first byte goes on with a character of two bytes.
+        let long = "x".repeat(128);
+        for (values, bad) in
+            [([b"a\xc2".as_slice(), long.as_bytes()], Some(0)), ([b"ab", long.as_bytes()], None)]
+        {
+            let mut page = Vec::new();
+            for value in values {
+                page.extend(u32::try_from(value.len()).unwrap().to_le_bytes());
+                page.extend(value);
+            }
+            let page = Buffer::from(page);
+            let mut sink = ViewSink::new();
+            sink.append_plain(&page, 2, Some(&page)).unwrap();
+            let found = sink.check_utf8().err().map(|error| match error.kind() {
+                ErrorKind::NotUtf8 { value } => *value,
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(found, bad);
+        }
+    }
+
+    #[test]
     fn text_of_a_page_is_checked_together() {
         let long = "\u{20ac} and more than that ".repeat(6); // a length that is no ASCII
         let euro = "\u{20ac}".repeat(9);

@@ -22,6 +22,8 @@ use marquetry::sink::{FixedWidth, PrimitiveSink};
 
 const NUM_VALUES: usize = 1 << 20;
 const BATCH: usize = 8192;
+/// Numbers a page: one that stays in the second-level cache, as a page does that was just decompressed.
+const PAGE: usize = 1 << 16;
 
 pub(super) fn rows() -> Vec<Row> {
     let mut rows: Vec<Row> = (1..=32).map(unpack).collect();
@@ -237,9 +239,9 @@ macro_rules! ours {
     ($($decoder:ident: $($of:ty),*;)*) => {
         $($(impl Ours<$of> for $decoder<Vec<u8>, $of> {
             fn read_all(bytes: &[u8], sink: &mut PrimitiveSink<$of>, batch: &mut dyn FnMut(&[$of])) {
-                let mut decoder = $decoder::<_, $of>::new(bytes, NUM_VALUES).expect("a page");
+                let mut decoder = $decoder::<_, $of>::new(bytes, PAGE).expect("a page");
                 let read = |n, sink: &mut _| _ = decoder.read(n, sink).expect("as many values");
-                in_batches(NUM_VALUES, sink, read, batch);
+                in_batches(PAGE, sink, read, batch);
             }
         })*)*
     };
@@ -278,11 +280,13 @@ fn numbers() -> Vec<Row> {
         number::<Int64Type, Split<i64>>("byte_stream_split/i64", BSS, 6.0, |rng, _| rng.i64(..)),
         number::<Int32Type, Split<i32>>("byte_stream_split/i32", BSS, 6.0, |rng, _| rng.i32(..)),
         number::<DoubleType, AlpDecoder<Vec<u8>, f64>>("alp/f64", ALP, 1.5, price),
-        number::<FloatType, AlpDecoder<Vec<u8>, f32>>("alp/f32", ALP, 1.5, move |rng, i| price(rng, i) as f32),
+        number::<FloatType, AlpDecoder<Vec<u8>, f32>>("alp/f32", ALP, 1.5, move |rng, i| {
+            price(rng, i) as f32
+        }),
     ]
 }
 
-/// A million numbers, which the rival encodes.
+/// Numbers that the rival encodes.
 fn number<D: DataType, O: Ours<D::T> + 'static>(
     name: &str,
     encoding: Encoding,
@@ -294,7 +298,7 @@ where
 {
     Row::new(format!("decoder/{name}"), goal, move || {
         let (mut rng, mut value) = (Rng::with_seed(5), value.clone());
-        let values: Vec<D::T> = (0..NUM_VALUES).map(|i| value(&mut rng, i)).collect();
+        let values: Vec<D::T> = (0..PAGE).map(|i| value(&mut rng, i)).collect();
         let descriptor = descriptor::<D>();
         let mut encoder = get_encoder::<D>(encoding, &descriptor).map_err(|e| e.to_string())?;
         encoder.put(&values).map_err(|e| e.to_string())?;
@@ -303,10 +307,9 @@ where
                                descriptor: &ColumnDescPtr,
                                out: &mut [D::T],
                                batch: &mut dyn FnMut(&[D::T])| {
-            let mut decoder: Box<dyn Decoder<D>> =
-                get_decoder(descriptor.clone(), encoding).expect("has it");
-            decoder.set_data(bytes.clone(), NUM_VALUES).expect("a page");
-            in_slices(NUM_VALUES, out, |out| _ = decoder.get(out).expect("as many values"), batch);
+            let mut decoder: Box<dyn Decoder<D>> = get_decoder(descriptor.clone(), encoding).expect("has it");
+            decoder.set_data(bytes.clone(), PAGE).expect("a page");
+            in_slices(PAGE, out, |out| _ = decoder.get(out).expect("as many values"), batch);
         };
         let (mut sink, mut out) = (PrimitiveSink::new(), vec![D::T::default(); BATCH]);
         let (mut ours, mut rival) = (Vec::new(), Vec::new());
@@ -320,7 +323,7 @@ where
             rival: Box::new(move || {
                 read_rival(&of_rival, &descriptor, &mut out, &mut |batch| _ = black_box(batch));
             }),
-            per_run: Work::Values(NUM_VALUES),
+            per_run: Work::Values(PAGE),
         })
     })
 }

@@ -23,7 +23,8 @@ fn unpack(width: u8, goal: f64, name: &str, limit: fn(&[i32], &mut [i32])) -> Ro
     Row::new(format!("limit/rle/packed/width{width}/of-{name}"), goal, move || {
         let mut rng = Rng::with_seed(1);
         let groups = NUM_VALUES / 8;
-        let mut bytes = vec![(groups << 1 | 1) as u8 | 0x80, (groups >> 6) as u8 | 0x80, (groups >> 13) as u8];
+        let mut bytes =
+            vec![(groups << 1 | 1) as u8 | 0x80, (groups >> 6) as u8 | 0x80, (groups >> 13) as u8];
         bytes.extend(std::iter::repeat_with(|| rng.u8(..)).take(groups * usize::from(width)));
         let mut sink = PrimitiveSink::<i32>::new();
         let (from, mut to) = (vec![1i32; NUM_VALUES], vec![0i32; NUM_VALUES]);

@@ -78,11 +78,7 @@ pub fn rows(settings: &Settings) -> Vec<Row> {
 }
 
 impl Row {
-    fn new(
-        name: impl Into<String>,
-        goal: f64,
-        prepare: impl Fn() -> Result<Race, String> + 'static,
-    ) -> Self {
+    fn new(name: impl Into<String>, goal: f64, prepare: impl Fn() -> Result<Race, String> + 'static) -> Self {
         Row { name: name.into(), goal, prepare: Box::new(prepare) }
     }
 

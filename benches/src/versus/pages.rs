@@ -57,14 +57,7 @@ pub(super) fn rows() -> Vec<Row> {
 
 impl Column {
     fn new(kind: Kind, encoding: Encoding) -> Self {
-        Column {
-            kind,
-            nulls: Nulls::None,
-            encoding: Some(encoding),
-            page: 20_000,
-            times: 1,
-            output: None,
-        }
+        Column { kind, nulls: Nulls::None, encoding: Some(encoding), page: 20_000, times: 1, output: None }
     }
 
     fn dictionary(kind: Kind) -> Self {
@@ -114,9 +107,7 @@ fn plain_bytes(rows: &mut Vec<Row>) {
         let column = plain(Kind::Text(len)).one_page_of(8192);
         rows.push(column.as_type(DataType::BinaryView).row(format!("plain/binary_view/8192x{len}"), 1.5));
     }
-    rows.push(
-        million(Kind::Utf8).as_type(DataType::BinaryView).row("plain/binary_view/1M-of-8-to-40", 1.5),
-    );
+    rows.push(million(Kind::Utf8).as_type(DataType::BinaryView).row("plain/binary_view/1M-of-8-to-40", 1.5));
     rows.push(million(Kind::Utf8).as_type(DataType::Utf8View).row("plain/utf8_view/1M-of-8-to-40", 1.0));
 }
 

@@ -14,6 +14,7 @@ pub(super) static KERNELS: Kernels = Kernels {
     gather_8: generic::gather,
     spread_4,
     spread_8,
+    spread_16,
     ends_4,
     ends_8,
     plain_bytes_4,
@@ -47,6 +48,7 @@ compile! { "avx2,bmi1,bmi2,popcnt":
     dictionary_bytes_4 = dictionary_bytes::<u32>(ids: *const u32, n: usize, offsets: *const u32, bytes: *const u8, out: &mut BytesOut);
     dictionary_bytes_8 = dictionary_bytes::<u64>(ids: *const u32, n: usize, offsets: *const u32, bytes: *const u8, out: &mut BytesOut);
     plain_views = plain_views(page: &mut Page, out: &mut ViewsOut);
+    spread_16 = spread_16(values: *mut [u8; 16], from: usize, base: usize, word: u64);
     dictionary_views = dictionary_views(views: *const u128, ids: *const u32, out: *mut u128, n: usize, buffer: u32);
 }
 

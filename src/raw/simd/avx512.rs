@@ -14,6 +14,7 @@ pub(super) static KERNELS: Kernels = Kernels {
     gather_8: generic::gather,
     spread_4,
     spread_8,
+    spread_16,
     ends_4,
     ends_8,
     plain_bytes_4,
@@ -98,6 +99,24 @@ unsafe fn steps(
     }
 }
 
+/// By width: which byte goes to each, and where its eight bits begin in the 64 around it. Runs may be short.
+static LANES: [([u8; 64], [u8; 64]); 30] = {
+    let mut lanes = [([0; 64], [0; 64]); 30];
+    let mut width = 0;
+    while width < 30 {
+        let mut i = 0;
+        while i < 64 {
+            let (lane, byte) = (i / 8, i % 8);
+            let bit = 2 * lane * width;
+            lanes[width].0[i] = (bit / 8 + byte) as u8;
+            lanes[width].1[i] = (bit % 8 + byte / 4 * width + byte % 4 * 8) as u8;
+            i += 1;
+        }
+        width += 1;
+    }
+    lanes
+};
+
 struct Lanes {
     bytes: __m512i,
     shifts: __m512i,
@@ -108,17 +127,9 @@ impl Lanes {
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
     fn new(width: usize) -> Self {
-        let mut bytes = [0u8; 64];
-        let mut shifts = [0u8; 64];
-        for lane in 0..8 {
-            let bit = 2 * lane * width;
-            for byte in 0..8 {
-                bytes[8 * lane + byte] = (bit / 8 + byte) as u8;
-                shifts[8 * lane + byte] = (bit % 8 + byte / 4 * width + byte % 4 * 8) as u8;
-            }
-        }
+        let (bytes, shifts) = &LANES[width];
         let mask = _mm512_set1_epi32(((1u64 << width) - 1) as i32);
-        Lanes { bytes: from_bytes(bytes), shifts: from_bytes(shifts), mask }
+        Lanes { bytes: from_bytes(*bytes), shifts: from_bytes(*shifts), mask }
     }
 
     #[inline]
@@ -246,6 +257,24 @@ unsafe fn spread_8(values: *mut u64, mut from: usize, base: usize, word: u64) {
         unsafe {
             let dense = _mm512_loadu_si512(values.add(from).cast());
             _mm512_storeu_si512(values.add(base + 8 * step).cast(), _mm512_maskz_expand_epi64(valid, dense));
+        }
+    }
+}
+
+/// As [`spread_8`], four slots a step: each bit stands for two halves.
+///
+/// # Safety
+/// The instruction set is there; see [`super::Spread`].
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+unsafe fn spread_16(values: *mut [u8; 16], mut from: usize, base: usize, word: u64) {
+    for step in (0..16).rev() {
+        let valid = (word >> (4 * step)) as u32 & 0xf;
+        from -= valid.count_ones() as usize;
+        let halves = (3 * _pdep_u32(valid, 0x55)) as u8;
+        // SAFETY: as in `spread_4`, with four values.
+        unsafe {
+            let dense = _mm512_loadu_si512(values.add(from).cast());
+            _mm512_storeu_si512(values.add(base + 4 * step).cast(), _mm512_maskz_expand_epi64(halves, dense));
         }
     }
 }

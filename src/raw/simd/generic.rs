@@ -95,6 +95,8 @@ unsafe fn walk<T: Taker>(page: &mut Page, taker: &mut T) {
             break;
         }
         if len == before && patience == 0 && len <= WIDE {
+            // Hides that this is `before`: the compiler would work the steps out anew after every single value.
+            let len = std::hint::black_box(len);
             // The last of the eight lengths ends `7 * (4 + len) + 4` bytes on, its value is copied wide.
             let step = 4 + len;
             if wanted >= GUESS && byte_len - at >= 7 * step + 4 + WIDE && taker.fits(len, GUESS) {
@@ -353,15 +355,15 @@ pub(crate) unsafe fn spread<T: Copy + Default>(values: *mut T, mut from: usize, 
 /// # Safety
 /// See [`super::Spread`].
 #[inline(always)]
-pub(crate) unsafe fn spread_16(values: *mut [u64; 2], mut from: usize, base: usize, word: u64) {
+pub(crate) unsafe fn spread_16(values: *mut [u8; 16], mut from: usize, base: usize, word: u64) {
     for bit in (0..64).rev() {
         let valid = word >> bit & 1;
         from -= valid as usize;
-        let keep = valid.wrapping_neg();
+        let keep = u128::from(valid).wrapping_neg();
         // SAFETY: the caller's; `from` is at most the slot's own index.
         unsafe {
-            let [low, high] = values.add(from).read();
-            values.add(base + bit).write([low & keep, high & keep]);
+            let value = u128::from_ne_bytes(values.add(from).read());
+            values.add(base + bit).write((value & keep).to_ne_bytes());
         }
     }
 }

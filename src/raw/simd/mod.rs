@@ -53,6 +53,7 @@ pub(crate) struct Kernels {
     pub(crate) gather_8: Gather<u64>,
     pub(crate) spread_4: Spread<u32>,
     pub(crate) spread_8: Spread<u64>,
+    pub(crate) spread_16: Spread<[u8; 16]>,
     pub(crate) ends_4: Spread<u32>,
     pub(crate) ends_8: Spread<u64>,
     /// See [`generic::plain_bytes`].
@@ -94,6 +95,7 @@ static PORTABLE: Kernels = Kernels {
     gather_8: generic::gather,
     spread_4: generic::spread,
     spread_8: generic::spread,
+    spread_16: generic::spread_16,
     ends_4: generic::ends,
     ends_8: generic::ends,
     plain_bytes_4: generic::plain_bytes::<u32>,
