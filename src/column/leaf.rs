@@ -243,6 +243,7 @@ impl LeafDecoder {
                     self.consume(end, done, mode).in_page(self.page.index).at_offset(self.page.offset)?;
                 let started = self.count_starts(before, reached, mode, end);
                 *rows_left = rows_left.saturating_sub(started);
+                self.close_page();
                 if reached < end {
                     return Ok(Step::Full);
                 }
@@ -367,6 +368,21 @@ impl LeafDecoder {
             return Err(Error::malformed("the first repetition level of a column chunk is not 0"));
         }
         Ok(())
+    }
+
+    /// Gives the page's memory back once all of it is read: it serves the next page while it is in the cache.
+    fn close_page(&mut self) {
+        if self.page_is_done() {
+            self.page.unopened = None;
+            self.streams.set_page(LevelStream::Zero, LevelStream::Zero);
+            self.values.end_page();
+        }
+    }
+
+    /// Gives back the chunk's dictionary too: all of its rows are read.
+    pub(crate) fn release_chunk(&mut self) {
+        self.close_page();
+        self.values.end_chunk();
     }
 
     /// Where the levels end that belong to the next `rows_left` rows, and whether that is really their end.

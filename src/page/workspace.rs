@@ -30,7 +30,9 @@ impl Workspace {
         self.decompressor(codec)?.decompress(input, uncompressed_len, &mut out)?;
         let buffer = Buffer::from_vec(out);
         if self.lent.len() >= KEPT {
-            self.lent.remove(0);
+            // Those that are free were of no use; else the one that was lent first.
+            let free = self.lent.iter().position(|buffer| buffer.strong_count() == 1);
+            self.lent.remove(free.unwrap_or(0));
         }
         self.lent.push(buffer.clone());
         Ok(buffer)
@@ -47,10 +49,12 @@ impl Workspace {
         self.decompressors.get_mut(at).ok_or_else(|| crate::Error::unsupported(codec.to_string()))
     }
 
-    /// Memory that came back, if there is some that is not far larger than needed.
+    /// Memory that came back: the least that is enough, if that is not far more than needed.
     fn take_free(&mut self, len: usize) -> Vec<u8> {
-        let fits = |b: &Buffer| b.strong_count() == 1 && b.capacity() <= len.saturating_mul(4).max(1 << 16);
-        let Some(at) = self.lent.iter().position(fits) else { return Vec::new() };
+        let enough = len..=len.saturating_mul(4).max(1 << 16);
+        let free = self.lent.iter().enumerate().filter(|(_, buffer)| buffer.strong_count() == 1);
+        let fitting = free.filter(|(_, buffer)| enough.contains(&buffer.capacity()));
+        let Some((at, _)) = fitting.min_by_key(|(_, buffer)| buffer.capacity()) else { return Vec::new() };
         self.lent.swap_remove(at).into_vec().unwrap_or_default()
     }
 }

@@ -62,6 +62,7 @@ impl LeafReader {
         loop {
             let ready = self.decoder.ready_rows();
             if ready >= rows {
+                self.release();
                 return Ok(ready);
             }
             let Some(chunk) = &mut self.chunk else {
@@ -83,6 +84,17 @@ impl LeafReader {
             {
                 return Ok(self.decoder.ready_rows());
             }
+        }
+    }
+
+    /// Gives back what a chunk holds whose rows are all read, before the batch is asked for again: a file may have
+    /// thousands of columns.
+    fn release(&mut self) {
+        if let (Some(chunk), Some(group)) = (&self.chunk, self.groups.get(self.groups_done))
+            && chunk.operation.done
+            && chunk.row == group.num_rows
+        {
+            self.decoder.release_chunk();
         }
     }
 

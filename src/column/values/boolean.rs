@@ -36,6 +36,10 @@ impl Values for BooleanValues {
         Err(Error::malformed("a dictionary of booleans"))
     }
 
+    fn end_page(&mut self) {
+        self.page = BooleanPage::None;
+    }
+
     fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()> {
         self.page = match encoding {
             Encoding::Plain => BooleanPage::Plain(PlainBooleanDecoder::new(values, num_values)?),

@@ -249,6 +249,10 @@ impl<S: LeafSink> Values for ByteStrings<S> {
         Ok(())
     }
 
+    fn end_page(&mut self) {
+        self.page = BytesPage::None;
+    }
+
     fn end_chunk(&mut self) {
         self.dictionary = None;
     }
@@ -383,6 +387,10 @@ impl<T: ArrowNativeType> Values for ConvertedBytes<T> {
         let values = (0..len).map(|id| (self.sink.convert.one)(bytes.value(id)?)).collect::<Result<_>>()?;
         self.dictionary = Some(values);
         Ok(())
+    }
+
+    fn end_page(&mut self) {
+        self.page = BytesPage::None;
     }
 
     fn end_chunk(&mut self) {

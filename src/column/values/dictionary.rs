@@ -151,6 +151,11 @@ impl Values for DictionaryValues {
         Ok(())
     }
 
+    fn end_page(&mut self) {
+        self.page = Keys::None;
+        self.inner.end_page();
+    }
+
     fn end_chunk(&mut self) {
         self.in_chunk = false;
     }

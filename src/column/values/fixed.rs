@@ -207,7 +207,7 @@ struct FixedValues<P: Physical, C: Convert<P>> {
     data_type: DataType,
     convert: C,
     page: FixedPage<P>,
-    dictionary: Option<Vec<C::Out>>,
+    dictionary: Option<ScalarBuffer<C::Out>>,
     sink: PrimitiveSink<C::Out>,
     /// A whole batch that a page lends; the sink is empty then.
     lent: Option<(Buffer, usize)>,
@@ -275,12 +275,22 @@ impl<P: Physical, C: Convert<P>> Values for FixedValues<P, C> {
     }
 
     fn set_dictionary(&mut self, page: &DictionaryPage) -> Result<()> {
+        let num_values = page.num_values;
+        let mut lender = PlainDecoder::new(page.values.clone(), num_values)?;
+        if let Some(bytes) = self.convert.lend(&mut lender, num_values)? {
+            self.dictionary = Some(ScalarBuffer::new(bytes, 0, num_values));
+            return Ok(());
+        }
         // The values are known to be there before memory is made for them.
-        let plain = plain_dictionary::<P>(&page.values, page.num_values)?;
+        let plain = plain_dictionary::<P>(&page.values, num_values)?;
         let mut values = PrimitiveSink::new();
-        self.convert.read(&mut Ready { values: &plain, position: 0 }, page.num_values, &mut values)?;
-        self.dictionary = Some(values.into_vec());
+        self.convert.read(&mut Ready { values: &plain, position: 0 }, num_values, &mut values)?;
+        self.dictionary = Some(ScalarBuffer::from(values.into_vec()));
         Ok(())
+    }
+
+    fn end_page(&mut self) {
+        self.page = FixedPage::None;
     }
 
     fn end_chunk(&mut self) {

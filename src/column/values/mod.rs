@@ -34,6 +34,9 @@ pub(crate) trait Values: Send {
     /// Takes up the dictionary of the chunk that begins.
     fn set_dictionary(&mut self, page: &DictionaryPage) -> Result<()>;
 
+    /// No more values will be asked of the page: its memory can serve another.
+    fn end_page(&mut self) {}
+
     /// The chunk is done: its dictionary is not the next one's.
     fn end_chunk(&mut self) {}
 

@@ -307,6 +307,10 @@ pub(crate) unsafe fn dictionary_views(
     n: usize,
     buffer: u32,
 ) {
+    if buffer == 0 {
+        // SAFETY: the caller's.
+        return unsafe { gather(views, ids, out, n) };
+    }
     for i in 0..n {
         // SAFETY: the caller's.
         unsafe {
