@@ -135,6 +135,15 @@ impl Bitmap {
         None
     }
 
+    /// Turns every bit from `from` on.
+    pub(crate) fn invert(&mut self, from: usize) {
+        let len = self.len;
+        for (index, word) in self.words.iter_mut().enumerate().skip(from / 64) {
+            let before = from.saturating_sub(64 * index).min(64);
+            *word ^= mask(u64::MAX, len - 64 * index) & !mask(u64::MAX, before);
+        }
+    }
+
     /// Drops all bits at and after `len`.
     pub fn truncate(&mut self, len: usize) {
         if len >= self.len {
@@ -311,6 +320,18 @@ pub(crate) fn mask(word: u64, n: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn inverts_from_any_bit_on() {
+        for n in [0, 1, 63, 64, 65, 200] {
+            for from in [0, 1, 63, 64, 100, 199, 200] {
+                let bits = noise(n);
+                let mut bitmap: Bitmap = bits.iter().copied().collect();
+                bitmap.invert(from);
+                assert_eq!(bitmap, bits.iter().enumerate().map(|(i, bit)| bit ^ (i >= from)).collect());
+            }
+        }
+    }
 
     /// Bits that look random and are the same each time.
     fn noise(n: usize) -> Vec<bool> {

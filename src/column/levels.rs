@@ -19,6 +19,7 @@ use crate::bitmap::{Bitmap, Bits};
 use crate::encoding::{BitPackedDecoder, LevelRun, RleDecoder};
 use crate::error::{Error, Result};
 use crate::metadata::Encoding;
+use crate::raw::levels::at_least;
 
 /// A question about a level, answered by a bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +84,10 @@ impl Masks {
     /// every level passes).
     pub(crate) fn get(&self, test: Test) -> Option<&Bitmap> {
         self.masks.iter().find(|m| m.test == test).map(|m| &m.bits)
+    }
+
+    fn get_mut(&mut self, test: Test) -> Option<&mut Bitmap> {
+        self.masks.iter_mut().find(|m| m.test == test).map(|m| &mut m.bits)
     }
 
     /// How many levels of `range` pass `test`.
@@ -237,9 +242,17 @@ impl Streams {
                 def.read(n, *max_def, scratch, |run| {
                     masks.masks.iter_mut().for_each(|mask| mask.push_definition(run));
                 })?;
-                rep.read(n, *max_rep, scratch, |run| {
-                    masks.masks.iter_mut().for_each(|mask| mask.push_repetition(run));
-                })?;
+                match (rep, masks.get_mut(Test::RepBelow(1))) {
+                    // Lists that are in no list: the stream's bits say where a row does not begin.
+                    (LevelStream::Rle(decoder), Some(bits)) if *max_rep == 1 => {
+                        let from = bits.len();
+                        decoder.read_bits(n, bits)?;
+                        bits.invert(from);
+                    }
+                    (rep, _) => rep.read(n, *max_rep, scratch, |run| {
+                        masks.masks.iter_mut().for_each(|mask| mask.push_repetition(run));
+                    })?,
+                }
             }
         }
         masks.len += n;
@@ -275,22 +288,11 @@ fn push_below(bits: &mut Bitmap, levels: &[u8], threshold: u8) {
     push_compared(bits, levels, threshold, u64::MAX);
 }
 
-/// Compares eight levels at a time. Levels and thresholds stay below 128 (the schema's depth is limited), so that
-/// adding `128 - threshold` sets the top bit of just the bytes at or above the threshold, and no byte carries over.
+/// Compares 64 levels at a time. Levels and thresholds stay below 128: the schema's depth is limited.
 fn push_compared(bits: &mut Bitmap, levels: &[u8], threshold: u8, flip: u64) {
-    const LOW: u64 = 0x0101_0101_0101_0101;
-    let add = u64::from(128 - threshold.min(127)) * LOW;
-    let eight = |chunk: &[u8; 8]| {
-        let tops = (u64::from_le_bytes(*chunk) + add) >> 7 & LOW;
-        tops.wrapping_mul(0x0102_0408_1020_4080) >> 56
-    };
-    let mut words = levels.chunks_exact(64);
-    for word in &mut words {
-        let (chunks, _) = word.as_chunks::<8>();
-        let compared = chunks.iter().enumerate().fold(0, |all, (i, chunk)| all | eight(chunk) << (8 * i));
-        bits.push_word(compared ^ flip, 64);
-    }
-    let rest = words.remainder();
+    bits.reserve(levels.len());
+    at_least(levels, threshold, |word| bits.push_word(word ^ flip, 64));
+    let (_, rest) = levels.as_chunks::<64>();
     let mut word = 0u64;
     for (i, level) in rest.iter().enumerate() {
         word |= u64::from(*level >= threshold) << i;

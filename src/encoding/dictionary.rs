@@ -4,11 +4,12 @@
 //! functions at the end decode one. Ids are unpacked about a thousand at a time into the first-level cache, checked
 //! once, and then looked up; long runs of one id are fills.
 
-use crate::cursor::Cursor;
 use crate::encoding::PageBytes;
 use crate::encoding::plain::values_of;
 use crate::encoding::rle::RleDecoder;
 use crate::error::{Error, ErrorKind, Result};
+use crate::raw::byte_dictionary::PADDING;
+use crate::raw::byte_store::ByteStore;
 use crate::raw::fixed::extend_from_bytes;
 use crate::raw::gather::{check_keys, gather};
 use crate::sink::{ByteDictionary, ByteSink, FixedWidth, PrimitiveSink};
@@ -174,12 +175,13 @@ pub fn plain_byte_dictionary(bytes: &[u8], num_values: usize) -> Result<ByteDict
     if num_values > bytes.len() / 4 {
         return Err(Error::end_of_data("lengths of byte arrays", num_values.saturating_mul(4), bytes.len()));
     }
-    let mut cursor = Cursor::new(bytes);
-    let mut next = || {
-        let len = cursor.u32_le("length of a byte array")?;
-        cursor.take(len as usize, "byte array")
-    };
-    ByteDictionary::from_pieces((0..num_values).map(|_| next()), bytes.len() - 4 * num_values)
+    let mut store = ByteStore::new();
+    store.reserve(num_values);
+    store.reserve_bytes((bytes.len() - 4 * num_values).saturating_add(PADDING));
+    match store.append_plain(bytes, num_values)? {
+        (taken, _) if taken < num_values => Err(Error::unsupported("a dictionary of more than 2 GiB")),
+        _ => Ok(ByteDictionary::from_store(store)),
+    }
 }
 
 /// The values of a dictionary page of `FIXED_LEN_BYTE_ARRAY`, `width` bytes each.

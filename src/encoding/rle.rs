@@ -401,7 +401,10 @@ impl<B: PageBytes> RleDecoder<B> {
         let start = cursor.position();
         let width = usize::from(self.bit_width);
         let byte_len = (len * width).min(cursor.remaining());
-        let held = (byte_len * 8).checked_div(width).unwrap_or(usize::MAX);
+        let held = match byte_len == len * width {
+            true => len * 8,
+            false => (byte_len * 8).checked_div(width).unwrap_or(usize::MAX),
+        };
         self.state.run = Run::Packed { start, next: 0 };
         self.state.left = (len * 8).min(held);
         self.state.next_run = start + byte_len;

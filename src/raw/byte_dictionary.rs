@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use crate::arrow::buffer::Buffer;
 use crate::error::{Error, ErrorKind, Result};
+use crate::raw::byte_store::ByteStore;
 use crate::raw::simd::generic::WIDE;
 use crate::raw::view_store::make_view;
 
@@ -41,6 +42,18 @@ impl ByteDictionary {
         }
         values.resize(values.len() + PADDING, 0);
         Ok(ByteDictionary { offsets, values: Buffer::from_vec(values), utf8: false, views: OnceLock::new() })
+    }
+
+    /// All values of `store`, in its memory.
+    pub(crate) fn from_store(store: ByteStore<i32>) -> Self {
+        let (offsets, mut values) = store.into_parts();
+        values.resize(values.len() + PADDING, 0);
+        ByteDictionary {
+            offsets: offsets.into_iter().map(i32::cast_unsigned).collect(),
+            values: Buffer::from_vec(values),
+            utf8: false,
+            views: OnceLock::new(),
+        }
     }
 
     /// Number of values.
@@ -96,6 +109,7 @@ impl ByteDictionary {
     /// # Errors
     /// [`ErrorKind::NotUtf8`] names the first value that is not.
     pub fn check_utf8(&mut self) -> Result<()> {
+        self.utf8 |= self.values.is_ascii();
         for (value, pair) in self.offsets.windows(2).enumerate().filter(|_| !self.utf8) {
             let [start, end] = *pair else { continue };
             let bytes = self.values.as_slice().get(start as usize..end as usize).unwrap_or_default();

@@ -43,6 +43,11 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
         &self.values
     }
 
+    /// Its offsets and values.
+    pub(crate) fn into_parts(self) -> (Vec<O>, Vec<u8>) {
+        (self.offsets, self.values)
+    }
+
     pub(crate) fn reserve(&mut self, n: usize) {
         self.offsets.reserve(n);
     }

@@ -11,8 +11,8 @@ pub(crate) mod byte_store;
 pub(crate) mod byte_strings;
 pub(crate) mod byte_table;
 pub(crate) mod delta;
-pub(crate) mod extremes;
 pub(crate) mod dictionary_array;
+pub(crate) mod extremes;
 pub(crate) mod fixed;
 pub(crate) mod front_coding;
 pub(crate) mod front_coding_encode;
@@ -22,6 +22,7 @@ pub(crate) mod isa;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 
+pub(crate) mod levels;
 pub(crate) mod mmap;
 pub(crate) mod pack;
 mod simd;

@@ -9,6 +9,7 @@ use super::unpack::rest;
 pub(super) static KERNELS: Kernels = Kernels {
     unpack_u32,
     unpack_u8,
+    at_least,
     max,
     gather_4: generic::gather,
     gather_8: generic::gather,
@@ -50,6 +51,26 @@ compile! { "avx2,bmi1,bmi2,popcnt":
     plain_views = plain_views(page: &mut Page, out: &mut ViewsOut);
     spread_16 = spread_16(values: *mut [u8; 16], from: usize, base: usize, word: u64);
     dictionary_views = dictionary_views(views: *const u128, ids: *const u32, out: *mut u128, n: usize, buffer: u32);
+}
+
+/// Thirty-two levels a register.
+///
+/// # Safety
+/// The instruction set is there; see [`generic::at_least`].
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+unsafe fn at_least(levels: *const u8, words: usize, threshold: u8, out: *mut u64) {
+    let threshold = _mm256_set1_epi8(threshold.cast_signed());
+    for word in 0..words {
+        // SAFETY: 64 levels a word can be read, and the word written.
+        unsafe {
+            let halves = [0, 32].map(|half| {
+                let levels = _mm256_loadu_si256(levels.add(64 * word + half).cast());
+                let larger = _mm256_max_epu8(levels, threshold);
+                u64::from(_mm256_movemask_epi8(_mm256_cmpeq_epi8(larger, levels)).cast_unsigned())
+            });
+            out.add(word).write(halves[0] | halves[1] << 32);
+        }
+    }
 }
 
 /// Eight values a step, which are `width` bytes: four to each half of a register, each half loaded from the byte where

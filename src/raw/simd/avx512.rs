@@ -9,6 +9,7 @@ use super::generic::{self, BytesOut, Page, ViewsOut};
 pub(super) static KERNELS: Kernels = Kernels {
     unpack_u32,
     unpack_u8,
+    at_least,
     max,
     gather_4: generic::gather,
     gather_8: generic::gather,
@@ -33,6 +34,22 @@ compile! { "avx2,bmi1,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi"
     dictionary_bytes_8 = dictionary_bytes::<u64>(ids: *const u32, n: usize, offsets: *const u32, bytes: *const u8, out: &mut BytesOut);
     plain_views = plain_views(page: &mut Page, out: &mut ViewsOut);
     dictionary_views = dictionary_views(views: *const u128, ids: *const u32, out: *mut u128, n: usize, buffer: u32);
+}
+
+/// Sixty-four levels a register, whose comparison is their word.
+///
+/// # Safety
+/// The instruction set is there; see [`generic::at_least`].
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+unsafe fn at_least(levels: *const u8, words: usize, threshold: u8, out: *mut u64) {
+    let threshold = _mm512_set1_epi8(threshold.cast_signed());
+    for word in 0..words {
+        // SAFETY: 64 levels a word can be read, and the word written.
+        unsafe {
+            let levels = _mm512_loadu_si512(levels.add(64 * word).cast());
+            out.add(word).write(_mm512_cmpge_epu8_mask(levels, threshold));
+        }
+    }
 }
 
 /// Sixteen values a step, which are `2 * width` bytes of one register.

@@ -94,7 +94,10 @@ unsafe fn walk<T: Taker>(page: &mut Page, taker: &mut T) {
         if len > WIDE && len > byte_len - at - 4 {
             break;
         }
-        if len == before && patience == 0 && len <= WIDE {
+        // Patience first: whether two lengths are equal is a branch that nobody can foresee.
+        if patience > 0 {
+            patience -= 1;
+        } else if len == before && len <= WIDE {
             // Hides that this is `before`: the compiler would work the steps out anew after every single value.
             let len = std::hint::black_box(len);
             // The last of the eight lengths ends `7 * (4 + len) + 4` bytes on, its value is copied wide.
@@ -114,7 +117,6 @@ unsafe fn walk<T: Taker>(page: &mut Page, taker: &mut T) {
                 patience = WRONG_GUESS;
             }
         }
-        patience = patience.saturating_sub(1);
         before = len;
         if !taker.fits(len, 1) {
             break;
@@ -131,7 +133,7 @@ unsafe fn walk<T: Taker>(page: &mut Page, taker: &mut T) {
 /// Values whose lengths are guessed at once.
 const GUESS: usize = 8;
 /// Values that are read without guessing after a guess was wrong.
-const WRONG_GUESS: u32 = 32;
+const WRONG_GUESS: u32 = 256;
 
 /// # Safety
 /// Four bytes from `at` on can be read.
@@ -318,6 +320,30 @@ pub(crate) unsafe fn dictionary_views(
             let long = u128::from(u64::from(view as u32 > 12) * u64::from(buffer));
             out.add(i).write(view + (long << 64));
         }
+    }
+}
+
+/// Whether each of `64 * words` levels, all below 128, is at least `threshold`: a bit a level.
+///
+/// Adding `128 - threshold` sets the top bit of just the bytes at or above the threshold, and no byte carries over; a
+/// product gathers the top bits of eight.
+///
+/// # Safety
+/// The levels can be read, as many words written.
+#[inline(always)]
+pub(crate) unsafe fn at_least(levels: *const u8, words: usize, threshold: u8, out: *mut u64) {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    let add = u64::from(128 - threshold.min(127)) * LOW;
+    for word in 0..words {
+        // SAFETY: the caller's.
+        let chunks = unsafe { levels.add(64 * word).cast::<[u64; 8]>().read_unaligned() };
+        let mut bits = 0;
+        for (i, chunk) in chunks.into_iter().enumerate() {
+            let tops = (chunk + add) >> 7 & LOW;
+            bits |= (tops.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
+        }
+        // SAFETY: the caller's.
+        unsafe { out.add(word).write(bits) };
     }
 }
 

@@ -47,6 +47,8 @@ type Spread<T> = unsafe fn(*mut T, usize, usize, u64);
 pub(crate) struct Kernels {
     pub(crate) unpack_u32: Unpack<u32>,
     pub(crate) unpack_u8: Unpack<u8>,
+    /// See [`generic::at_least`].
+    pub(crate) at_least: unsafe fn(*const u8, usize, u8, *mut u64),
     /// The largest of so many numbers, or 0.
     pub(crate) max: unsafe fn(*const u32, usize) -> u32,
     pub(crate) gather_4: Gather<u32>,
@@ -90,6 +92,7 @@ impl Kernels {
 static PORTABLE: Kernels = Kernels {
     unpack_u32: unpack::unpack_u32,
     unpack_u8: unpack::unpack_u8,
+    at_least: generic::at_least,
     max: generic::max,
     gather_4: generic::gather,
     gather_8: generic::gather,
