@@ -1,14 +1,15 @@
 //! The values of a dictionary page of byte strings.
 //!
 //! It lives here because kernels copy from it without a second look: its fields are private so that `offsets`
-//! begins with 0, never falls, and ends [`PADDING`] bytes before the end of `values`, always.
+//! begins with 0, never falls, and ends [`PADDING`] bytes before the end of `values`, and `narrow` says
+//! what the offsets say, always.
 
 use std::sync::OnceLock;
 
 use crate::arrow::buffer::Buffer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::raw::byte_store::ByteStore;
-use crate::raw::simd::generic::WIDE;
+use crate::raw::simd::generic::{NARROW, WIDE};
 use crate::raw::view_store::make_view;
 
 /// Bytes after the last value, so that a wide copy from any value stays within the buffer.
@@ -20,6 +21,7 @@ pub struct ByteDictionary {
     offsets: Vec<u32>,
     values: Buffer,
     utf8: bool,
+    narrow: bool,
     views: OnceLock<Vec<u128>>,
 }
 
@@ -41,19 +43,26 @@ impl ByteDictionary {
             offsets.push(end.cast_unsigned());
         }
         values.resize(values.len() + PADDING, 0);
-        Ok(ByteDictionary { offsets, values: Buffer::from_vec(values), utf8: false, views: OnceLock::new() })
+        Ok(Self::from_parts(offsets, values))
     }
 
     /// All values of `store`, in its memory.
     pub(crate) fn from_store(store: ByteStore<i32>) -> Self {
         let (offsets, mut values) = store.into_parts();
         values.resize(values.len() + PADDING, 0);
-        ByteDictionary {
-            offsets: offsets.into_iter().map(i32::cast_unsigned).collect(),
-            values: Buffer::from_vec(values),
-            utf8: false,
-            views: OnceLock::new(),
-        }
+        Self::from_parts(offsets.into_iter().map(i32::cast_unsigned).collect(), values)
+    }
+
+    fn from_parts(offsets: Vec<u32>, values: Vec<u8>) -> Self {
+        let ends = offsets.iter().skip(1);
+        let narrow = offsets.iter().zip(ends).all(|(start, end)| (end - start) as usize <= NARROW);
+        let values = Buffer::from_vec(values);
+        ByteDictionary { offsets, values, utf8: false, narrow, views: OnceLock::new() }
+    }
+
+    /// Whether no value is longer than [`NARROW`] bytes.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.narrow
     }
 
     /// Number of values.

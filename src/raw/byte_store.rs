@@ -2,8 +2,9 @@
 //!
 //! It lives here because the arrays it ends in are made without a second look at the offsets and at what has
 //! been found to be UTF-8. Its fields are private so that these hold, always:
-//! - `offsets` begins with 0, never falls, and ends with `values.len()`, which `O` can hold;
-//! - `values[..checked]` is UTF-8, `checked` is an offset, and so each offset up to it is on a character boundary.
+//! - `offsets` begins with 0, never falls, and ends with `values().len()`, which `O` can hold;
+//! - `values()[..checked]` is UTF-8, `checked` is an offset, and so each offset up to it is on a character boundary;
+//! - where values are lent, none are owned.
 
 use crate::arrow::array::builder::GenericByteBuilder;
 use crate::arrow::array::types::{ByteArrayType, GenericBinaryType, GenericStringType};
@@ -22,13 +23,17 @@ use crate::raw::spread::spread_ends;
 #[derive(Debug, Clone)]
 pub(crate) struct ByteStore<O> {
     offsets: Vec<O>,
-    values: Vec<u8>,
+    owned: Vec<u8>,
+    /// All values as a page has them end to end, until others follow.
+    lent: Option<Buffer>,
+    /// Bytes to make room for when the first one is copied.
+    wanted: usize,
     checked: usize,
 }
 
 impl<O: OffsetSizeTrait> ByteStore<O> {
     pub(crate) fn new() -> Self {
-        ByteStore { offsets: vec![O::default()], values: Vec::new(), checked: 0 }
+        ByteStore { offsets: vec![O::default()], owned: Vec::new(), lent: None, wanted: 0, checked: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -40,12 +45,18 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
     }
 
     pub(crate) fn values(&self) -> &[u8] {
-        &self.values
+        self.lent.as_deref().unwrap_or(&self.owned)
+    }
+
+    /// Bytes in memory of its own.
+    pub(crate) fn owned_len(&self) -> usize {
+        self.owned.len()
     }
 
     /// Its offsets and values.
-    pub(crate) fn into_parts(self) -> (Vec<O>, Vec<u8>) {
-        (self.offsets, self.values)
+    pub(crate) fn into_parts(mut self) -> (Vec<O>, Vec<u8>) {
+        self.own();
+        (self.offsets, self.owned)
     }
 
     pub(crate) fn reserve(&mut self, n: usize) {
@@ -53,17 +64,51 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
     }
 
     pub(crate) fn reserve_bytes(&mut self, n: usize) {
-        self.values.reserve(n.min(O::MAX_OFFSET - self.values.len()));
+        self.wanted = self.wanted.max(n);
+    }
+
+    /// Copies what is lent, since more is to follow it, and makes the room that was asked for.
+    #[inline]
+    fn own(&mut self) {
+        if self.wanted > 0 || self.lent.is_some() {
+            self.copy_lent();
+        }
+    }
+
+    fn copy_lent(&mut self) {
+        let lent = self.lent.take().unwrap_or_default();
+        let len = self.owned.len() + lent.len();
+        let wanted = std::mem::take(&mut self.wanted).min(O::MAX_OFFSET - len);
+        self.owned.reserve(lent.len() + wanted);
+        self.owned.extend_from_slice(&lent);
+    }
+
+    /// Takes `data`, which lies in `source`, as it is, when there are no values yet, or those that lie just before it.
+    fn lend(&mut self, data: &[u8], source: &Buffer) -> bool {
+        let lent_len = self.lent.as_ref().map_or(0, |lent| lent.len());
+        let start = (data.as_ptr() as usize).checked_sub(source.as_ptr() as usize);
+        let Some(start) = start.and_then(|start| start.checked_sub(lent_len)) else { return false };
+        let len = lent_len + data.len();
+        let follows = match &self.lent {
+            Some(lent) => lent.as_ptr() as usize == source.as_ptr() as usize + start,
+            None => self.owned.is_empty(),
+        };
+        if !follows || start.checked_add(len).is_none_or(|end| end > source.len()) {
+            return false;
+        }
+        self.lent = Some(source.slice_with_length(start, len));
+        true
     }
 
     /// Appends one value, unless the offsets cannot hold its end.
     #[inline]
     pub(crate) fn push(&mut self, value: &[u8]) -> bool {
-        let end = self.values.len() + value.len();
+        self.own();
+        let end = self.owned.len() + value.len();
         if end > O::MAX_OFFSET {
             return false;
         }
-        self.values.extend_from_slice(value);
+        self.owned.extend_from_slice(value);
         self.offsets.push(O::usize_as(end));
         true
     }
@@ -74,7 +119,8 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
         coded: &FrontCoded<'_>,
         previous: &mut Vec<u8>,
     ) -> Result<(usize, usize)> {
-        coded.append(&mut self.values, &mut self.offsets, previous)
+        self.own();
+        coded.append(&mut self.owned, &mut self.offsets, previous)
     }
 
     /// As [`ByteSink::append_plain`](crate::sink::ByteSink::append_plain).
@@ -86,6 +132,7 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
         if n > bytes.len() / LENGTH {
             return Err(Error::end_of_data("byte arrays", n, bytes.len() / LENGTH));
         }
+        self.own();
         self.offsets.reserve(n);
         let kernel = if O::IS_LARGE { kernels.plain_bytes_8 } else { kernels.plain_bytes_4 };
         let mut page = Page { bytes: bytes.as_ptr(), byte_len: bytes.len(), at: 0, wanted: n };
@@ -108,14 +155,20 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
     }
 
     /// As [`ByteSink::append_lengths`](crate::sink::ByteSink::append_lengths).
-    pub(crate) fn append_lengths(&mut self, lengths: &[i32], data: &[u8]) -> Result<usize> {
+    pub(crate) fn append_lengths(
+        &mut self,
+        lengths: &[i32],
+        data: &[u8],
+        source: Option<&Buffer>,
+    ) -> Result<usize> {
         if let Some(&negative) = lengths.iter().find(|len| **len < 0) {
             return Err(Error::malformed(format!("a byte array of {negative} bytes")));
         }
         let total =
             lengths.iter().fold(0usize, |total, len| total.saturating_add(len.cast_unsigned() as usize));
         let all = data.get(..total).ok_or_else(|| Error::end_of_data("byte arrays", total, data.len()))?;
-        let mut end = self.values.len();
+        let before = self.values().len();
+        let mut end = before;
         let fitting = match end + all.len() <= O::MAX_OFFSET {
             true => lengths,
             false => fitting(lengths, O::MAX_OFFSET - end),
@@ -124,15 +177,20 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
             end += len.cast_unsigned() as usize;
             O::usize_as(end)
         }));
-        self.values.extend_from_slice(all.get(..end - self.values.len()).unwrap_or_default());
+        let fitting_bytes = all.get(..end - before).unwrap_or_default();
+        if !source.is_some_and(|source| self.lend(fitting_bytes, source)) {
+            self.own();
+            self.owned.extend_from_slice(fitting_bytes);
+        }
         Ok(fitting.len())
     }
 
     /// As [`ByteSink::append_fixed`](crate::sink::ByteSink::append_fixed); `width` is not 0 and divides the bytes.
     pub(crate) fn append_fixed(&mut self, data: &[u8], width: usize) -> usize {
-        let start = self.values.len();
+        self.own();
+        let start = self.owned.len();
         let n = (data.len() / width).min((O::MAX_OFFSET - start) / width);
-        self.values.extend_from_slice(data.get(..n * width).unwrap_or_default());
+        self.owned.extend_from_slice(data.get(..n * width).unwrap_or_default());
         self.offsets.extend((1..=n).map(|i| O::usize_as(start + i * width)));
         n
     }
@@ -152,15 +210,17 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
         dictionary: &ByteDictionary,
     ) -> Result<usize> {
         check_ids(ids, dictionary.len())?;
-        let proven = self.checked == self.values.len() && dictionary.is_utf8();
+        self.own();
+        let proven = self.checked == self.owned.len() && dictionary.is_utf8();
         self.offsets.reserve(ids.len());
         let kernel = if O::IS_LARGE { kernels.dictionary_bytes_8 } else { kernels.dictionary_bytes_4 };
         let (offsets, bytes) = (dictionary.offsets().as_ptr(), dictionary.padded().as_ptr());
-        let mut left = ids;
+        let (mut left, narrow) = (ids, dictionary.is_narrow());
         loop {
             // SAFETY: every id has an offset and the one after it, which never fall; the dictionary is padded for wide
             // copies; an end an id was reserved.
-            let taken = unsafe { self.write(|out| kernel(left.as_ptr(), left.len(), offsets, bytes, out)) };
+            let taken =
+                unsafe { self.write(|out| kernel(left.as_ptr(), left.len(), offsets, bytes, narrow, out)) };
             left = left.get(taken..).unwrap_or_default();
             let Some((&id, rest)) = left.split_first() else { break };
             if !self.push_and_grow(dictionary.value(id)?) {
@@ -169,7 +229,7 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
             left = rest;
         }
         if proven {
-            self.checked = self.values.len();
+            self.checked = self.owned.len();
         }
         Ok(ids.len() - left.len())
     }
@@ -182,16 +242,16 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
     unsafe fn write(&mut self, kernel: impl FnOnce(&mut BytesOut)) -> usize {
         let ends = self.offsets.spare_capacity_mut().as_mut_ptr();
         let mut out = BytesOut {
-            values: self.values.as_mut_ptr(),
-            position: self.values.len(),
-            room: self.values.capacity().min(O::MAX_OFFSET),
+            values: self.owned.as_mut_ptr(),
+            position: self.owned.len(),
+            room: self.owned.capacity().min(O::MAX_OFFSET),
             ends: ends.cast(),
             taken: 0,
         };
         kernel(&mut out);
         // SAFETY: the kernel has written so many bytes and ends, within the room.
         unsafe {
-            self.values.set_len(out.position);
+            self.owned.set_len(out.position);
             self.offsets.set_len(self.offsets.len() + out.taken);
         }
         out.taken
@@ -201,7 +261,7 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
     #[cold]
     fn push_and_grow(&mut self, value: &[u8]) -> bool {
         let wanted = value.len() + GROWTH;
-        self.values.reserve(wanted.min(O::MAX_OFFSET - self.values.len()));
+        self.owned.reserve(wanted.min(O::MAX_OFFSET - self.owned.len()));
         self.push(value)
     }
 
@@ -219,12 +279,19 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
     pub(crate) fn split_off(&mut self, at: usize) -> Self {
         let at = at.min(self.len());
         let bytes = self.offsets.get(at).map_or(0, |offset| offset.as_usize());
-        let values = self.values.split_off(bytes);
+        let (owned, lent) = match &mut self.lent {
+            None => (self.owned.split_off(bytes), None),
+            Some(head) => {
+                let tail = head.slice(bytes);
+                *head = head.slice_with_length(0, bytes);
+                (Vec::new(), Some(tail))
+            }
+        };
         let offsets = self.offsets.iter().skip(at).map(|&end| end - O::usize_as(bytes)).collect();
         self.offsets.truncate(at + 1);
         let checked = self.checked.saturating_sub(bytes);
         self.checked = self.checked.min(bytes);
-        ByteStore { offsets, values, checked }
+        ByteStore { offsets, owned, lent, wanted: 0, checked }
     }
 
     /// Checks that every value not checked before is UTF-8.
@@ -232,9 +299,10 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
     /// # Errors
     /// Names the first value that is not.
     pub(crate) fn check_utf8(&mut self) -> Result<()> {
-        let owed = self.values.get(self.checked..).unwrap_or_default();
+        let values = self.values();
+        let owed = values.get(self.checked..).unwrap_or_default();
         if owed.is_ascii() {
-            self.checked = self.values.len();
+            self.checked = values.len();
             return Ok(());
         }
         if let Err(error) = simdutf8::compat::from_utf8(owed) {
@@ -244,11 +312,11 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
         let within = self.offsets.get(first..).unwrap_or_default();
         let split = within
             .iter()
-            .find(|offset| self.values.get(offset.as_usize()).is_some_and(|byte| byte & 0xc0 == 0x80));
+            .find(|offset| values.get(offset.as_usize()).is_some_and(|byte| byte & 0xc0 == 0x80));
         if let Some(offset) = split {
             return Err(self.not_utf8_at(offset.as_usize() - 1));
         }
-        self.checked = self.values.len();
+        self.checked = values.len();
         Ok(())
     }
 
@@ -281,9 +349,10 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
         check_nulls(self.len(), nulls.as_ref())?;
         // SAFETY: the offsets begin with 0 and never fall, by the invariant of this type.
         let offsets = unsafe { OffsetBuffer::new_unchecked(ScalarBuffer::from(self.offsets)) };
+        let values = self.lent.unwrap_or_else(|| Buffer::from_vec(self.owned));
         // SAFETY: the offsets end with the number of bytes, and the null buffer has one bit a value. The callers
         // have seen that strings are UTF-8, with each offset on a character boundary.
-        Ok(unsafe { GenericByteArray::new_unchecked(offsets, Buffer::from_vec(self.values), nulls) })
+        Ok(unsafe { GenericByteArray::new_unchecked(offsets, values, nulls) })
     }
 
     pub(crate) fn into_binary_builder(
@@ -302,11 +371,12 @@ impl<O: OffsetSizeTrait> ByteStore<O> {
     }
 
     fn into_builder<T: ByteArrayType<Offset = O>>(
-        self,
+        mut self,
         validity: Option<Bitmap>,
     ) -> Result<GenericByteBuilder<T>> {
         let validity = validity_buffer(self.len(), validity)?;
-        let (offsets, values) = (MutableBuffer::from(self.offsets), MutableBuffer::from(self.values));
+        self.own();
+        let (offsets, values) = (MutableBuffer::from(self.offsets), MutableBuffer::from(self.owned));
         // SAFETY: as for the array: offsets from 0, never falling, ending with the number of bytes; strings checked.
         Ok(unsafe { GenericByteBuilder::new_from_buffer(offsets, values, validity) })
     }
@@ -468,17 +538,17 @@ pub(crate) mod tests {
     fn full_offsets_of_32_bits_take_no_more() {
         let mut store = ByteStore::<i32>::new();
         // Zeroed memory that is never touched.
-        store.values = vec![0; i32::MAX as usize - 10];
-        store.values.reserve_exact(10);
+        store.owned = vec![0; i32::MAX as usize - 10];
+        store.owned.reserve_exact(10);
         store.offsets = vec![0, i32::MAX - 10];
         let page = plain(&[vec![1; 4], vec![2; 4], vec![3; 4]]);
         assert_eq!(store.append_plain(&page, 3).unwrap(), (2, 16));
-        assert_eq!(store.append_lengths(&[1, 1, 1], &[7; 3]).unwrap(), 2);
+        assert_eq!(store.append_lengths(&[1, 1, 1], &[7; 3], None).unwrap(), 2);
         assert_eq!(store.append_fixed(&[7; 4], 2), 0);
         let dictionary = plain_byte_dictionary(&page, 3).unwrap();
         assert_eq!(store.append_ids(&[1, 1], &dictionary).unwrap(), 0);
         assert!(!store.push(&[1]));
         assert!(store.push(&[]));
-        assert_eq!(store.values.len(), i32::MAX as usize);
+        assert_eq!(store.owned.len(), i32::MAX as usize);
     }
 }

@@ -29,6 +29,11 @@ impl<O: OffsetSizeTrait> BytesSink<O> {
         self.store.offsets()
     }
 
+    /// Bytes of values in memory of its own: none where a page lends them.
+    pub(crate) fn owned_len(&self) -> usize {
+        self.store.owned_len()
+    }
+
     /// All values end to end.
     pub fn values(&self) -> &[u8] {
         self.store.values()
@@ -134,8 +139,8 @@ impl<O: OffsetSizeTrait> ByteSink for BytesSink<O> {
         self.store.append_plain(bytes, n)
     }
 
-    fn append_lengths(&mut self, lengths: &[i32], data: &[u8], _source: Option<&Buffer>) -> Result<usize> {
-        self.store.append_lengths(lengths, data)
+    fn append_lengths(&mut self, lengths: &[i32], data: &[u8], source: Option<&Buffer>) -> Result<usize> {
+        self.store.append_lengths(lengths, data, source)
     }
 
     fn append_fixed(&mut self, data: &[u8], width: usize, _source: Option<&Buffer>) -> Result<usize> {
@@ -204,6 +209,33 @@ mod tests {
         fn to_data_checked(&self) {
             self.to_data().validate_full().unwrap();
         }
+    }
+
+    #[test]
+    fn a_page_lends_its_bytes_until_others_follow() {
+        let page = Buffer::from(b"--onetwothree--four".to_vec());
+        let mut sink = BytesSink::<i32>::new();
+        sink.reserve_bytes(100);
+        assert_eq!(sink.append_lengths(&[3, 3], &page[2..], Some(&page)).unwrap(), 2);
+        assert_eq!(sink.append_lengths(&[5], &page[8..], Some(&page)).unwrap(), 1);
+        assert_eq!(sink.values().as_ptr(), page[2..].as_ptr());
+        let mut copied = sink.clone();
+        // Not where the last one ended, of no buffer, and of another.
+        assert_eq!(copied.append_lengths(&[4], &page[15..], Some(&page)).unwrap(), 1);
+        assert_eq!(copied.append_lengths(&[4], b"five", None).unwrap(), 1);
+        let other = Buffer::from(b"six".to_vec());
+        assert_eq!(copied.append_lengths(&[3], &other, Some(&other)).unwrap(), 1);
+        let expected = StringArray::from(vec!["one", "two", "three", "four", "five", "six"]);
+        assert_eq!(copied.finish_utf8(None).unwrap(), expected);
+
+        let tail = sink.split_off(1);
+        assert_eq!(tail.values().as_ptr(), page[5..].as_ptr());
+        let one = sink.finish_utf8(None).unwrap();
+        one.to_data_checked();
+        assert_eq!((one.value(0), one.value_data().as_ptr()), ("one", page[2..].as_ptr()));
+        let mut builder = tail.into_utf8_builder(None).unwrap();
+        builder.append_value("!");
+        assert_eq!(builder.finish(), StringArray::from(vec!["two", "three", "!"]));
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl<O: OffsetSizeTrait> LeafSink for BytesSink<O> {
     }
 
     fn byte_len(&self) -> usize {
-        self.values().len()
+        self.owned_len()
     }
 
     fn finish(self, utf8: bool, nulls: Option<NullBuffer>) -> Result<ArrayRef> {

@@ -46,8 +46,8 @@ compile! { "avx2,bmi1,bmi2,popcnt":
     max = max(numbers: *const u32, n: usize) -> u32;
     plain_bytes_4 = plain_bytes::<u32>(page: &mut Page, out: &mut BytesOut);
     plain_bytes_8 = plain_bytes::<u64>(page: &mut Page, out: &mut BytesOut);
-    dictionary_bytes_4 = dictionary_bytes::<u32>(ids: *const u32, n: usize, offsets: *const u32, bytes: *const u8, out: &mut BytesOut);
-    dictionary_bytes_8 = dictionary_bytes::<u64>(ids: *const u32, n: usize, offsets: *const u32, bytes: *const u8, out: &mut BytesOut);
+    dictionary_bytes_4 = dictionary_bytes::<u32>(ids: *const u32, n: usize, offsets: *const u32, bytes: *const u8, narrow: bool, out: &mut BytesOut);
+    dictionary_bytes_8 = dictionary_bytes::<u64>(ids: *const u32, n: usize, offsets: *const u32, bytes: *const u8, narrow: bool, out: &mut BytesOut);
     plain_views = plain_views(page: &mut Page, out: &mut ViewsOut);
     spread_16 = spread_16(values: *mut [u8; 16], from: usize, base: usize, word: u64);
     dictionary_views = dictionary_views(views: *const u128, ids: *const u32, out: *mut u128, n: usize, buffer: u32);

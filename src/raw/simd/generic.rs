@@ -6,6 +6,10 @@
 /// Bytes that one wide copy moves. Readers have as many from a value's start, writers as much room.
 pub(crate) const WIDE: usize = 64;
 
+/// Bytes that one copy moves where all values are known to be so short: a quarter of the cache lines that a wide one
+/// touches.
+pub(crate) const NARROW: usize = 16;
+
 /// An integer that offsets are made of.
 pub(crate) trait End: Copy {
     fn end(position: usize) -> Self;
@@ -72,6 +76,16 @@ trait Taker {
     /// # Safety
     /// It fits; from `at - 4` on `page` has the value's length, the value, and [`WIDE`] bytes at least.
     unsafe fn take(&mut self, page: *const u8, at: usize, len: usize);
+
+    /// As [`Taker::take`], for a value of up to [`NARROW`] bytes.
+    ///
+    /// # Safety
+    /// As [`Taker::take`].
+    #[inline(always)]
+    unsafe fn take_narrow(&mut self, page: *const u8, at: usize, len: usize) {
+        // SAFETY: the caller's.
+        unsafe { self.take(page, at, len) };
+    }
 }
 
 /// Reads values of `page` until no more are wanted, one does not fit, or the page's end is so near that a wide copy
@@ -107,8 +121,14 @@ unsafe fn walk<T: Taker>(page: &mut Page, taker: &mut T) {
                 let equal = (1..GUESS).all(|i| unsafe { length_at(bytes, at + i * step) } == len);
                 if equal {
                     for i in 0..GUESS {
+                        let start = at + i * step + 4;
                         // SAFETY: as just checked.
-                        unsafe { taker.take(bytes, at + i * step + 4, len) };
+                        unsafe {
+                            match len <= NARROW {
+                                true => taker.take_narrow(bytes, start, len),
+                                false => taker.take(bytes, start, len),
+                            }
+                        }
                     }
                     at += GUESS * step;
                     wanted -= GUESS;
@@ -200,6 +220,23 @@ impl<E: End> Typed<E> {
     }
 }
 
+impl<E: End> Typed<E> {
+    /// As [`Typed::put`], for a value of up to [`NARROW`] bytes.
+    ///
+    /// # Safety
+    /// As [`Typed::put`].
+    #[inline(always)]
+    unsafe fn put_narrow(&mut self, value: *const u8, len: usize) {
+        // SAFETY: the caller's.
+        unsafe {
+            copy::<NARROW>(value, self.out.values.add(self.out.position));
+            self.out.position += len;
+            self.ends.add(self.out.taken).write_unaligned(E::end(self.out.position));
+        }
+        self.out.taken += 1;
+    }
+}
+
 impl<E: End> Taker for Typed<E> {
     #[inline(always)]
     fn fits(&self, len: usize, n: usize) -> bool {
@@ -210,6 +247,12 @@ impl<E: End> Taker for Typed<E> {
     unsafe fn take(&mut self, page: *const u8, at: usize, len: usize) {
         // SAFETY: the caller's.
         unsafe { self.put(page.add(at), len) };
+    }
+
+    #[inline(always)]
+    unsafe fn take_narrow(&mut self, page: *const u8, at: usize, len: usize) {
+        // SAFETY: the caller's.
+        unsafe { self.put_narrow(page.add(at), len) };
     }
 }
 
@@ -269,7 +312,8 @@ pub(crate) unsafe fn plain_views(page: &mut Page, out: &mut ViewsOut) {
     *out = local;
 }
 
-/// Copies the values that `n` ids name until one does not fit; `offsets` and `bytes` are those of the dictionary.
+/// Copies the values that `n` ids name until one does not fit; `offsets` and `bytes` are those of the dictionary, whose
+/// values are all of up to [`NARROW`] bytes where it says so.
 ///
 /// # Safety
 /// The ids can be read and have an offset and the one after it, offsets never fall, [`WIDE`] bytes from each on can be
@@ -280,6 +324,7 @@ pub(crate) unsafe fn dictionary_bytes<E: End>(
     n: usize,
     offsets: *const u32,
     bytes: *const u8,
+    narrow: bool,
     out: &mut BytesOut,
 ) {
     let mut typed = Typed::<E>::new(out);
@@ -291,7 +336,10 @@ pub(crate) unsafe fn dictionary_bytes<E: End>(
             if !typed.fits(end - start, 1) {
                 break;
             }
-            typed.put(bytes.add(start), end - start);
+            match narrow {
+                true => typed.put_narrow(bytes.add(start), end - start),
+                false => typed.put(bytes.add(start), end - start),
+            }
         }
     }
     *out = typed.out;
@@ -311,7 +359,8 @@ pub(crate) unsafe fn dictionary_views(
 ) {
     if buffer == 0 {
         // SAFETY: the caller's.
-        return unsafe { gather(views, ids, out, n) };
+        // As bytes: a number of 128 bits moves in halves.
+        return unsafe { gather(views.cast::<[u8; 16]>(), ids, out.cast(), n) };
     }
     for i in 0..n {
         // SAFETY: the caller's.

@@ -62,8 +62,8 @@ pub(crate) struct Kernels {
     pub(crate) plain_bytes_4: unsafe fn(&mut Page, &mut BytesOut),
     pub(crate) plain_bytes_8: unsafe fn(&mut Page, &mut BytesOut),
     /// See [`generic::dictionary_bytes`].
-    pub(crate) dictionary_bytes_4: unsafe fn(*const u32, usize, *const u32, *const u8, &mut BytesOut),
-    pub(crate) dictionary_bytes_8: unsafe fn(*const u32, usize, *const u32, *const u8, &mut BytesOut),
+    pub(crate) dictionary_bytes_4: unsafe fn(*const u32, usize, *const u32, *const u8, bool, &mut BytesOut),
+    pub(crate) dictionary_bytes_8: unsafe fn(*const u32, usize, *const u32, *const u8, bool, &mut BytesOut),
     /// See [`generic::plain_views`].
     pub(crate) plain_views: unsafe fn(&mut Page, &mut ViewsOut),
     /// See [`generic::dictionary_views`].
