@@ -190,7 +190,7 @@ pub(crate) enum Kind {
     /// Sorted, so that neighbours share a prefix.
     Urls,
     /// So many letters each.
-    #[cfg_attr(not(feature = "arrow-60"), allow(dead_code))]
+    #[cfg_attr(not(all(feature = "arrow-60", feature = "encoders")), allow(dead_code))]
     Text(usize),
     Binary16,
     Fixed16,

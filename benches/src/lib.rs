@@ -13,8 +13,7 @@ pub mod records;
 pub mod rival;
 pub mod seeds;
 pub mod types;
-// The rival opens its parts in release 60 alone (see `Cargo.toml`).
-#[cfg(feature = "arrow-60")]
+#[cfg(all(feature = "arrow-60", feature = "encoders"))]
 pub mod versus;
 
 /// The Arrow release that both speak.
