@@ -373,6 +373,25 @@ fn files_of_no_rows_and_of_no_columns_come_back() {
     assert_eq!(file.num_rows(), 5);
 }
 
+/// Neither list may be null, nor may their elements, yet where a struct is null there is no list in the file.
+#[test]
+fn fixed_size_lists_within_null_structs_come_back() {
+    use marquetry::arrow::array::{ArrayRef, FixedSizeListArray, Int32Array, StructArray};
+    use marquetry::arrow::buffer::NullBuffer;
+    let element = Arc::new(Field::new("element", DataType::Int32, false));
+    let numbers = Arc::new(Int32Array::from(vec![1, 2, 0, 0, 5, 6]));
+    let lists: ArrayRef = Arc::new(FixedSizeListArray::new(element, 2, numbers, None));
+    let inner = vec![(Arc::new(Field::new("list", lists.data_type().clone(), false)), lists)];
+    let inner: ArrayRef = Arc::new(StructArray::from(inner));
+    let fields = vec![Field::new("inner", inner.data_type().clone(), false)].into();
+    let nulls = NullBuffer::from(vec![true, false, true]);
+    let outer: ArrayRef = Arc::new(StructArray::new(fields, vec![inner], Some(nulls)));
+    let batch = RecordBatch::try_from_iter_with_nullable([("outer", outer, true)]).unwrap();
+    for batch in [batch.clone(), batch.slice(1, 1)] {
+        check(&[batch.clone()], write(&batch.schema(), &[batch], WriteOptions::new()), 0);
+    }
+}
+
 #[test]
 fn what_the_footer_says_comes_back() {
     use marquetry::metadata::SortingColumn;
