@@ -388,7 +388,8 @@ fn fixed_size_lists_within_null_structs_come_back() {
     let outer: ArrayRef = Arc::new(StructArray::new(fields, vec![inner], Some(nulls)));
     let batch = RecordBatch::try_from_iter_with_nullable([("outer", outer, true)]).unwrap();
     for batch in [batch.clone(), batch.slice(1, 1)] {
-        check(&[batch.clone()], write(&batch.schema(), &[batch], WriteOptions::new()), 0);
+        let batches = [batch];
+        check(&batches, write(&batches[0].schema(), &batches, WriteOptions::new()), 0);
     }
 }
 
