@@ -421,6 +421,12 @@ fn what_does_not_fit_is_an_error() {
         let mut writer = ParquetWriter::new(Vec::new(), batch.schema(), WriteOptions::new()).unwrap();
         writer.write(&batch).unwrap_err().to_string()
     };
+    let sorting =
+        marquetry::metadata::SortingColumn { column_index: 1, descending: false, nulls_first: false };
+    let schema = Arc::new(Schema::new(vec![Field::new("x", DataType::Int64, true)]));
+    let sorted = WriteOptions::new().sorting_columns([sorting]);
+    let refused = ParquetWriter::new(Vec::new(), schema, sorted).map(drop).unwrap_err();
+    assert!(refused.to_string().contains("leaf 1 of 1"), "{refused}");
     let decimal = |value, precision| {
         Arc::new(Decimal128Array::from(vec![value]).with_precision_and_scale(precision, 0).unwrap())
             as ArrayRef
@@ -436,6 +442,8 @@ fn what_does_not_fit_is_an_error() {
     let other = Arc::new(Schema::new(vec![Field::new("x", DataType::Int64, true)]));
     let mut writer = ParquetWriter::new(Vec::new(), other, WriteOptions::new()).unwrap();
     assert!(writer.write(&batch).unwrap_err().to_string().contains("Int32 where the file has Int64"));
+    let named = RecordBatch::try_from_iter([("y", Arc::new(Int32Array::from(vec![1])) as ArrayRef)]).unwrap();
+    assert!(writer.write(&named).unwrap_err().to_string().contains(r#""y" where the file has "x""#));
     // Nothing was written, and nothing is lost.
     writer.close().unwrap();
 }

@@ -119,6 +119,12 @@ impl<W: Write> ParquetWriter<W> {
         file_schema: Schema,
         leaf_options: Vec<LeafOptions>,
     ) -> Result<Self> {
+        let num_leaves = leaf_options.len();
+        let is_leaf = |index: i32| usize::try_from(index).is_ok_and(|index| index < num_leaves);
+        if let Some(wrong) = options.sorting_columns.iter().find(|column| !is_leaf(column.column_index)) {
+            let index = wrong.column_index;
+            return Err(Error::invalid(format!("sorted by leaf {index} of {num_leaves}")));
+        }
         let mut workspace = Workspace::default();
         for (leaf, options) in leaf_options.iter().enumerate() {
             workspace.prepare(options).in_column(|| file_schema.leaf_name(leaf))?;
@@ -148,7 +154,7 @@ impl<W: Write> ParquetWriter<W> {
         })
     }
 
-    /// Writes the rows of `batch`, whose columns must have the types of the schema.
+    /// Writes the rows of `batch`, whose columns must have the names and types of the schema, in its order.
     ///
     /// # Errors
     /// When they have others, a value does not fit its Parquet type, or writing fails.
@@ -211,6 +217,10 @@ impl<W: Write> ParquetWriter<W> {
             return Err(Error::invalid(format!("a batch of {n} columns for a file of {expected}")));
         }
         for (field, expected) in fields.iter().zip(expected) {
+            if field.name() != expected.name() {
+                let (found, wanted) = (field.name(), expected.name());
+                return Err(Error::invalid(format!("a column {found:?} where the file has {wanted:?}")));
+            }
             let (found, wanted) = (field.data_type(), expected.data_type());
             if !found.equals_datatype(wanted) {
                 return Err(Error::invalid(format!("a column of {found} where the file has {wanted}")))
